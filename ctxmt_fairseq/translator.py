@@ -33,6 +33,7 @@ from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScore
 from ctxmt_fairseq.generation.given_documents import GivenDocuments
 from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
 from ctxmt_fairseq.generation.long_sentences import WAYS, FittedText, joined_text, refuse_long
+from ctxmt_fairseq.generation.quantization import QUANTIZATIONS, quantize
 from ctxmt_fairseq.generation.search_settings import BOUNDS, DOCUMENTS_AT_ONCE, SearchSettings
 from ctxmt_fairseq.generation.user_code import import_user_dir
 from ctxmt_fairseq.text.glossary import Glossary, read_glossary
@@ -134,6 +135,7 @@ class Translator:
         documents_at_once: int = DOCUMENTS_AT_ONCE,
         too_long: str = "error",
         trust_checkpoint: bool = False,
+        quantization: Optional[str] = None,
         **options: Any,
     ) -> "Translator":
         """Load checkpoints.
@@ -149,6 +151,7 @@ class Translator:
             documents_at_once, too_long: see ``Translator``.
             trust_checkpoint: build what fairseq makes of options by ``eval``, too (``--arch fconv``): whoever
                 made the checkpoint can then run Python code here.
+            quantization: "int8" computes the largest layers in 8 bits, on a CPU.
             options: other settings of the search (``max_len_b``, ``min_len``, ...), and options of the task
                 that replace the checkpoint's, named as on the command line: ``source_context``,
                 ``target_context``, ``context_selection``, ``context_store``, ``text_encoder``, ...
@@ -161,7 +164,11 @@ class Translator:
         search = SearchSettings(beam=beam, lenpen=lenpen, **settings)
         if user_dir is not None:
             import_user_dir(user_dir)
+        if quantization not in (None, *QUANTIZATIONS):
+            raise BadInput(f"quantization: expected {' or '.join(QUANTIZATIONS)}, found {quantization!r}")
         loaded = load_models(paths, data, options, device, trust_checkpoint).with_options(decoding=decoding)
+        if quantization:
+            quantize(loaded.models)
         return cls(loaded, search, documents_at_once, too_long)
 
     def __repr__(self) -> str:

@@ -22,7 +22,7 @@ From the environment:
 {systems}
   SMOKE=1            a few updates of a row of train.sh on a part of the text, in some minutes: does all run?
 {own}What is finished is not made again."""
-LEARNS = """Trains, translates and scores systems of docs/results/pronouns.md as examples/evidence/run.sh
+LEARNS = """Trains, translates and scores systems of docs/results/tables.md as examples/evidence/run.sh
 does, with its sizes and both its stages, and prints the tables. A system takes a quarter of an hour to an
 hour of one core, the sentence-level model before them half an hour; started twice, it uses two cores."""
 REHEARSES = """Preprocesses, trains (interrupted once and resumed), validates, translates, scores, and
@@ -39,7 +39,7 @@ def corpora() -> Path:
 
 
 def run_small(recipe: Any, arguments: Sequence[str]) -> None:
-    """The paper's rows of docs/results/pronouns.md, and rows of its own on the demo corpus, if it has any.
+    """The paper's rows of docs/results/tables.md, and rows of its own on the demo corpus, if it has any.
 
     With SMOKE=1 rows of its own alone, for a few updates.
     """
@@ -71,7 +71,7 @@ def run_small(recipe: Any, arguments: Sequence[str]) -> None:
 
 
 def _learn(recipe: Any, rows: Sequence[str], out: Path) -> None:
-    """Rows of docs/results/pronouns.md; their results are OUT/results."""
+    """Rows of docs/results/tables.md; their results are OUT/results."""
     os.environ.update(DATA=str(corpora()), EVIDENCE_DIR=str(out), EVIDENCE_RESULTS=str(out / "results"))
     names = [f"{row}.{seed}" for row in rows for seed in setting("SEEDS", "1").split()]
     run(["bash", HERE / "evidence" / "run.sh", *names], False)
@@ -109,13 +109,11 @@ def _usage(recipe: Any, plans: Dict[str, str], smoke: bool) -> str:
     lines = []
     for corpus, rows in plans.items():
         name = _rows_name(corpus) if len(plans) > 1 else "SYSTEMS"
-        kind = (
-            "rows of docs/results/pronouns.md" if corpus == "subtitles" and not smoke else "rows of train.sh"
-        )
+        kind = "rows of docs/results/tables.md" if corpus == "subtitles" and not smoke else "rows of train.sh"
         lines.append(f"  {name:18} {kind} on {corpus} (default: {rows})")
     own = "  SUITES             contrastive sets, separated by colons (default: en-fr-pronouns)\n"
     if not smoke:
-        own = "  SEEDS              of the rows of docs/results/pronouns.md (default: 1)\n"
+        own = "  SEEDS              of the rows of docs/results/tables.md (default: 1)\n"
     does = REHEARSES if smoke else LEARNS
     systems = "\n".join(lines)
     return USAGE.format(paper=recipe.name, does=does, data=corpora(), systems=systems, own=own)

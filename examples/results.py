@@ -1,6 +1,7 @@
 """What ctxmt evaluate found in several folders, side by side, with significance and the paper's values."""
 
 import argparse
+import json
 import sys
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
@@ -11,11 +12,11 @@ from recipes import Recipe
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.metrics import read_translation
-from ctxmt_fairseq.evaluation.runs.results_file import in_words, read_results, results_table
+from ctxmt_fairseq.evaluation.runs.results_file import RESULTS, in_words, measures, results_table
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
-from ctxmt_fairseq.evaluation.significance.translations import compare_translations
+from ctxmt_fairseq.evaluation.significance.systems import compare_translations
 
 HERE = Path(__file__).resolve().parent
 Stars = Dict[Tuple[str, str], str]  # (column, row) ->
@@ -51,6 +52,19 @@ def read_columns(arguments: List[str]) -> Dict[str, Tuple[Path, Any]]:
         name = name or (folder.parent.name if folder.name == "evaluation" else folder.name)
         columns[name] = folder, read_results(folder)
     return columns
+
+
+def read_results(folder: Path) -> Dict[str, Any]:
+    """What ``ctxmt evaluate`` wrote to a folder."""
+    path = folder / RESULTS
+    try:
+        results = json.loads(path.read_text(encoding="utf-8"))
+        measures(results)
+    except OSError as error:
+        raise BadInput(f"{error.strerror}; expected what ctxmt evaluate writes", path) from None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise BadInput("expected what ctxmt evaluate writes", path) from None
+    return results
 
 
 def contrast_stars(columns: Dict[str, Tuple[Path, Any]]) -> Stars:

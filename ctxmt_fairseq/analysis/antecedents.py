@@ -26,7 +26,6 @@ class Judged:
     """A pronoun, and who finds its antecedent.
 
     Attributes:
-        attention: whether the token with the highest weight lies in the antecedent.
         nouns: how many nouns the context has; None: not known.
         shares: for each of ``HEURISTICS`` how often it is right: 0 or 1, and for a random noun a share.
         others: for each other source that knows the pronoun, whether its antecedent overlaps the true one.
@@ -65,8 +64,8 @@ class Agreement:
         ]
 
     def confusions(self) -> List[Dict[str, Any]]:
-        """Table 9: how often attention and another source are right and wrong, in % of the pronouns that both
-        judge, for each other source and the groups of ``records``."""
+        """Table 9, for each other source and the groups of ``records``: how often attention and this source
+        are right and wrong, in % of the pronouns that both judge."""
         found = []
         for (name, several), group in self.groups.items():
             for source in dict.fromkeys(other for one in group for other in one.others):
@@ -103,13 +102,8 @@ def agreement(
     truth: str,
     nouns: Optional[Sequence[Sequence[AnnotatedWord]]] = None,
 ) -> Agreement:
-    """Compare attention with the antecedents that one source found.
-
-    Args:
-        truth: the source that is taken for right.
-        nouns: the nouns of every line. If they are known, an antecedent must have exactly one noun, as in the
-            paper.
-    """
+    """Compare attention with the antecedents that one source, ``truth``, found. If the nouns of every line
+    are known, an antecedent must have exactly one noun, as in the paper."""
     others: Dict[Any, List[Reference]] = {}
     by_line: Dict[int, List[Reference]] = {}
     for reference in references:
@@ -172,8 +166,7 @@ def _judge(
 
 
 def _strongest(sentence: AttendedSentence, asking: np.ndarray) -> Optional[Tuple[int, int]]:
-    """The subword of the source context with the highest weight (the first of several): the number of its
-    sentence, and its own."""
+    """The first subword of the source context with the highest weight, behind its sentence's number."""
     best, place = -1.0, None
     for number, part in enumerate(sentence.context):
         if part.target:

@@ -1,7 +1,7 @@
 """How a sentence's tokens attend to its context (Voita et al. 2018, sections 5.2 and 5.3, figure 5)."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 import torch
@@ -13,28 +13,96 @@ from ctxmt_fairseq.analysis.captured_weights import (
     choose_attention,
     choose_window_attention,
 )
-from ctxmt_fairseq.analysis.context_vectors import context_vectors, vectors_of_texts, window_tokens
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.passage import Passage
 from ctxmt_fairseq.analysis.tokens import describe
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.data.context_options import FOLLOWING_SOURCE, TARGET
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.search_settings import SearchSettings
 from ctxmt_fairseq.tasks.search.running_document import RunningDocuments
+from ctxmt_fairseq.text.absence import CURRENT, METADATA, NO_VECTOR
+from ctxmt_fairseq.text.symbols import SEPARATOR
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
+
+
+class ContextVectors(NamedTuple):
+    """The K vectors in the context of one row, without pads: their names; whether each is a word's (None if
+    vectors are made of several tokens); and names and vector counts of the context's sentences."""
+
+    labels: List[str]
+    words: Optional[List[bool]]
+    sections: List[Tuple[str, int]]
+
+
+def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> ContextVectors:
+    """The vectors that a multi-source model makes of the context of the one sentence in a batch, which has a
+    row for every sentence of its context."""
+    shortening = getattr(model.encoder, "context_shortening", None)
+    windows = batch["windows"]
+    places = zip(windows["roles"][0].tolist(), windows["distances"][0].tolist(), strict=True)
+    joined = model.context_format.joined
+    names = ["context" if joined else sentence_name(role, distance) for role, distance in places]
+    tokens = windows["tokens"]
+    rows = [tokens[row] if row >= 0 else tokens[:0, 0] for row in windows["index"][0].tolist()]
+    sentences = list(zip(names, rows, strict=True))
+    if getattr(model.encoder, "current_in_context", False):
+        sentences.append(("current", batch["net_input"]["src_tokens"][0]))
+    labels: List[str] = []
+    words: List[bool] = []
+    sections: List[Tuple[str, int]] = []
+    for name, tokens in sentences:
+        described = describe(dictionary, tokens)
+        if not described:
+            continue
+        own = [token.label for token in described]
+        vectors = own if shortening is None else shortening.labels(own)
+        labels += vectors
+        words += [token.word for token in described]
+        sections.append((name, len(vectors)))
+    return ContextVectors(labels, words if shortening is None or shortening.keeps_tokens else None, sections)
+
+
+def window_tokens(batch: Dict[str, Any], dictionary: Any) -> ContextVectors:
+    """The tokens of the source window of a batch with one row; the current sentence's are no context."""
+    (row,) = batch["net_input"]["src_tokens"]
+    tokens = row[row.ne(dictionary.pad())]
+    first, end = batch["windows"]["current_span"][0].tolist()
+    described = describe(dictionary, tokens)
+    separators = tokens.eq(dictionary.index(SEPARATOR)).nonzero().flatten() + 1
+    borders = sorted({first, end, len(tokens), *separators.tolist()} - {0})
+    before, sections = sum(border <= first for border in borders), []
+    for number, (begin, border) in enumerate(zip([0, *borders], borders, strict=False)):
+        name = "current" if number == before else f"source {number - before:+d}".replace("-", "−")
+        sections.append((name, border - begin))
+    words = [token.word and not first <= place < end for place, token in enumerate(described)]
+    return ContextVectors([token.label for token in described], words, sections)
+
+
+def vectors_of_texts(batch: Dict[str, Any], contexts: SentenceContexts) -> ContextVectors:
+    """The vectors of whole texts that a model of the task ``metadata_context`` reads, in a batch of one."""
+    windows = batch["windows"]
+    distances, rows = (windows[name][0].tolist() for name in ("distances", "rows"))
+    there = [place for place, distance in enumerate(distances) if distance != NO_VECTOR]
+    names = {METADATA: "metadata", CURRENT: "current"}
+    sections = [(names.get(distances[place], f"source −{distances[place]}"), 1) for place in there]
+    return ContextVectors(contexts.texts([rows[place] for place in there]), None, sections)
+
+
+def sentence_name(role: int, distance: int) -> str:
+    """The place of a context sentence, as text."""
+    sign = "+" if role == FOLLOWING_SOURCE else "−"
+    return f"{'target' if role == TARGET else 'source'} {sign}{distance}"
 
 
 @dataclass(frozen=True)
 class AttentionMap:
     """The attention weights, averaged over heads, from a sentence's tokens (rows) to the context (columns).
-
-    Attributes:
-        map: every row sums to 1.
-        words: whether each row is a word, see ``Token``.
-        context_words: whether each column is a word; None if columns are not tokens.
-    """
+    Every row sums to 1. ``words`` and ``context_words`` tell which rows and columns are words (see
+    ``Token``); the latter is None if columns are not tokens."""
 
     map: LabelledMap
     words: List[bool]
@@ -42,8 +110,7 @@ class AttentionMap:
 
     @property
     def useful(self) -> Optional[np.ndarray]:
-        """(R,) the useful mass of each row: the sum of the weights of words, without ``<bos>``, ``<eos>`` and
-        punctuation; None if columns are not tokens."""
+        """(R,) the useful mass of each row, the sum of words' weights; None if columns are no tokens."""
         return None if self.context_words is None else self.map.values[:, self.context_words].sum(axis=1)
 
     @property
@@ -87,9 +154,7 @@ def attention_map(
 
     Args:
         loaded: one model. Of a model of windows it is the attention to the whole source window, whose columns
-            have the current sentence, too.
-        side, layer: see ``choose_attention`` and ``choose_window_attention``. For the decoder, a row is the
-            token that is produced next.
+            have the current sentence, too. For the decoder, a row is the token that is produced next.
         target: the translation; default: if one is needed, the model's own with beam 4. Target context is
             always the model's own translation.
     """
@@ -145,8 +210,7 @@ def attention_map(
 def _with_translations(
     loaded: LoadedModels, passage: Passage, target: Optional[str], current: bool
 ) -> RunningDocuments:
-    """The passage with the translations that its batch needs: those of earlier sentences if the model reads
-    them, and that of the current one if ``current``."""
+    """The passage with translations of earlier sentences, if the model reads them, and the current one."""
     translator = DocumentTranslator(loaded, SearchSettings(beam=4), width=1)
     sources = [loaded.encode_source(text) for text in passage.sentences]
     contexts = loaded.contexts_of(passage.sentences, [passage.metadata] * len(passage.sentences))

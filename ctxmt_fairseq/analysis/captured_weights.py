@@ -28,12 +28,8 @@ def context_attentions(model: Any, side: str) -> Dict[int, ContextAttention]:
 def choose_attention(
     model: Any, side: Optional[str] = None, layer: Optional[int] = None
 ) -> Tuple[str, int, ContextAttention]:
-    """The attention to look at: its side, its layer (from 1) and the module.
-
-    Args:
-        side: "encoder" or "decoder"; default: the encoder if it attends to context.
-        layer: from 1; default: the last one that attends to context.
-    """
+    """The attention to look at: its side, its layer (from 1) and the module. By default it is that of the
+    encoder, if this attends to context, in the last layer that does."""
     found = {name: context_attentions(model, name) for name in SIDES}
     found = {name: layers for name, layers in found.items() if layers}
     if not found:
@@ -55,11 +51,8 @@ def choose_attention(
 def choose_window_attention(
     model: Any, side: Optional[str] = None, layer: Optional[int] = None
 ) -> Tuple[str, int, Any]:
-    """Do so for a model of windows: the attention of its decoder to the source, or of its encoder to itself.
-
-    Args:
-        side: default: "decoder". layer: from 1; default: the last.
-    """
+    """Do so for a model of windows: the attention of its decoder to the source (the default), or of its
+    encoder to itself, in the last layer by default."""
     side = side or "decoder"
     layers = list(getattr(getattr(model, side), "layers", ()))
     name = "encoder_attn" if side == "decoder" else "self_attn"
@@ -76,25 +69,17 @@ def choose_window_attention(
 
 @contextlib.contextmanager
 def asked_for_weights(hands: Iterable[Tuple[Any, Hand]], **wanted: bool) -> Iterator[None]:
-    """Let attentions return their weights, and hand on the arguments and the output of each of their calls.
-
-    Args:
-        hands: each attention with the function that gets its keyword arguments and its output.
-        wanted: keyword arguments, besides ``need_weights``, that make an attention return its weights.
-    """
+    """Let attentions return their weights, and hand on the keyword arguments and the output of each of their
+    calls. ``wanted`` are keyword arguments that this takes besides ``need_weights``."""
 
     def ask(module: Any, args: Any, kwargs: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:
         return args, {**kwargs, "need_weights": True, **wanted}
 
-    hooks: List[Any] = []
-    try:
+    with contextlib.ExitStack() as hooks:
         for attention, hand in hands:
-            hooks.append(attention.register_forward_pre_hook(ask, with_kwargs=True))
-            hooks.append(attention.register_forward_hook(_handing(hand), with_kwargs=True))
+            hooks.callback(attention.register_forward_pre_hook(ask, with_kwargs=True).remove)
+            hooks.callback(attention.register_forward_hook(_handing(hand), with_kwargs=True).remove)
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def _handing(hand: Hand) -> Callable[..., None]:
@@ -104,11 +89,7 @@ def _handing(hand: Hand) -> Callable[..., None]:
 @contextlib.contextmanager
 def captured_weights(attention: Any) -> Iterator[List[Tuple[Tensor, Tensor]]]:
     """Collect from every call within the block the weights (B, T, K), averaged over heads, and the padding
-    (B, K) of what is attended to, which hides the pads of rows that have any context.
-
-    Args:
-        attention: a ``ContextAttention``, or one of fairseq's.
-    """
+    (B, K) of what is attended to, which hides the pads of rows that have any context."""
     calls: List[Tuple[Tensor, Tensor]] = []
 
     def keep(kwargs: Dict[str, Any], output: Tuple[Tensor, Tensor]) -> None:

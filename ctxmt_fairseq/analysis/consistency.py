@@ -32,10 +32,8 @@ class Counts(NamedTuple):
 
     Attributes:
         pairs, pairs_alike: pairs of sentences with the same term, and those that translate it alike.
-        sentences, sentences_main: sentences with a translation of a term, and those with its most frequent
-            one.
-        terms: a term in two documents counts twice.
-        alike, main: sums of the terms' shares.
+        sentences, sentences_main: those with a translation of a term, and those with its most frequent one.
+        terms: a term in two documents counts twice; ``alike`` and ``main`` are sums of the terms' shares.
         single: terms with the same translation in all sentences.
     """
 
@@ -103,12 +101,10 @@ class Translated:
 
 @dataclass(frozen=True)
 class Consistency:
-    """Systems compared on the same terms.
+    """Systems compared on the terms that every system translates in at least two sentences.
 
     Attributes:
-        names: the names of the S systems.
-        terms: the terms that every system translates in at least two sentences.
-        translated: S lists with a ``Translated`` for each term.
+        translated: for each system a ``Translated`` for each term.
         left_out: how many terms some system translates in fewer than two sentences.
         aligned_too_little: for each system how many of these it is to blame for.
     """
@@ -143,14 +139,8 @@ class Consistency:
     def compared(
         self, systems: Sequence[str], samples: int, seed: int, all_pairs: bool = False
     ) -> List[Comparison]:
-        """Tests of some systems against the first one, see ``compare_systems``; the units are documents.
-
-        Args:
-            systems: of which system each run is, from the first; the others are not compared.
-
-        Returns:
-            a comparison for each measure and pair; none for a single system or document.
-        """
+        """Tests of systems (one for each run, from the first) against the first, in which documents are
+        drawn: a comparison for each measure and pair; none for a single system or document."""
         rows = self.statistics()[: len(systems)]
         if len(set(systems)) < 2 or len(rows[0]) < 2:
             return []
@@ -171,14 +161,7 @@ def consistency(
     links: Sequence[Links],
     prefix: int,
 ) -> Consistency:
-    """Collect the translations of terms by S systems.
-
-    Args:
-        terms: the terms of the source, document by document.
-        targets: for each system N lines.
-        links: for each system its alignment, see ``read_alignment``.
-        prefix: how many letters of a word are compared; 0: all.
-    """
+    """Collect the translations of terms, by document, by S systems with their lines and alignments."""
     found = []
     for lines, aligned in zip(targets, links, strict=True):
         words = [line.split() for line in lines]

@@ -1,37 +1,125 @@
-"""The map of a model's contexts and its files (MTCue, figure 3)."""
+"""Maps of a model's contexts, how well their vectors separate attributes, and files (MTCue, figure 3)."""
 
 import dataclasses
 import json
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List, Optional
 
 import numpy as np
+import torch
 
 from ctxmt_fairseq.analysis.context_space import ContextSpace
-from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts
-from ctxmt_fairseq.analysis.map_files import write_picture
-from ctxmt_fairseq.analysis.projection import project
-from ctxmt_fairseq.analysis.separation import Separation, separations
+from ctxmt_fairseq.analysis.labelled_map import write_picture
+from ctxmt_fairseq.analysis.labelled_texts import Attribute, LabelledTexts
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.base.paths import Scatter
 from ctxmt_fairseq.base.plots.scatter import draw_scatter
 from ctxmt_fairseq.base.tables import aligned_table, csv_text
 from ctxmt_fairseq.text.text_lines import PathLike
 
 COLUMNS = ("x before", "y before", "x after", "y after")
+LEAST = 4  # points; with fewer, umap-learn's spectral layout has no solution
+_UMAP_NEIGHBOURS = 15  # umap-learn's default
+NEIGHBOURS = 5  # by which vectors are said to separate numbers
+
+
+def check_umap() -> None:
+    """Refuse a map if umap-learn is not installed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about tensorflow, which is not needed
+        import_of_extra("umap", "plots", "the map needs umap-learn")
+
+
+def project(vectors: np.ndarray, seed: int = 1) -> np.ndarray:
+    """Project (n, D) vectors to (n, 2) float32 points with UMAP's defaults; the seed decides the result."""
+    check_umap()
+    if len(vectors) < LEAST:
+        raise BadInput(f"expected at least {LEAST} texts for a map, found {len(vectors)}")
+    with warnings.catch_warnings():
+        # about tensorflow, which is not needed, and few or equal points, which get a random start
+        warnings.simplefilter("ignore")
+        import umap
+
+        neighbours = min(_UMAP_NEIGHBOURS, len(vectors) - 1)
+        threads = torch.get_num_threads()
+        points = umap.UMAP(n_neighbors=neighbours, random_state=seed, n_jobs=1).fit_transform(vectors)
+        torch.set_num_threads(threads)  # numba, which compiles UMAP, sets it to the number of processors
+    return np.asarray(points, np.float32)
+
+
+@dataclass(frozen=True)
+class Separation:
+    """A measure of one attribute, before and after the context encoder (None: not defined, as when all values
+    are equal), and of vectors that have nothing to do with the attribute (``chance``; None: it depends)."""
+
+    attribute: str
+    measure: str
+    before: Optional[float]
+    after: Optional[float]
+    chance: Optional[float]
+
+
+def separations(attribute: Attribute, before: np.ndarray, after: np.ndarray) -> List[Separation]:
+    """The measures that fit an attribute of n texts, at least 2; distances are Euclidean, as in UMAP. For
+    strings these are the share of texts whose nearest other text has the same value, and the mean silhouette
+    (Rousseeuw 1987: -1 to 1, higher if other values are farther). For numbers it is Spearman's correlation
+    between the number of a text and the mean of its ``NEIGHBOURS`` nearest others."""
+    count = min(NEIGHBOURS, len(before) - 1)
+
+    def measured(
+        name: str, of: Callable[[np.ndarray, np.ndarray], Optional[float]], chance: Optional[float]
+    ) -> Separation:
+        values = attribute.values
+        return Separation(attribute.name, name, of(values, before), of(values, after), chance)
+
+    if attribute.numeric:
+        return [measured(f"Spearman's rho with the mean of the {count} nearest", correlation, 0.0)]
+    sizes = np.unique(attribute.values, return_counts=True)[1]
+    chance = float((sizes * (sizes - 1)).sum() / (sizes.sum() * (sizes.sum() - 1)))
+    return [
+        measured("share of texts like their nearest", nearest_alike, chance),
+        measured("silhouette", silhouette, None),
+    ]
+
+
+def _nearest(vectors: np.ndarray, count: int) -> np.ndarray:
+    """(n, count): the nearest other vectors of each vector."""
+    from sklearn.neighbors import NearestNeighbors
+
+    return NearestNeighbors(n_neighbors=count).fit(vectors).kneighbors(return_distance=False)
+
+
+def nearest_alike(values: np.ndarray, vectors: np.ndarray) -> Optional[float]:
+    """The share of texts whose nearest other text has the same value."""
+    if len(np.unique(values)) < 2:
+        return None
+    return float((values[_nearest(vectors, 1)[:, 0]] == values).mean())
+
+
+def silhouette(values: np.ndarray, vectors: np.ndarray) -> Optional[float]:
+    """The mean silhouette; None if all values are equal, or all distinct."""
+    from sklearn.metrics import silhouette_score
+
+    if not 1 < len(np.unique(values)) < len(values):
+        return None
+    return float(silhouette_score(vectors, values))
+
+
+def correlation(values: np.ndarray, vectors: np.ndarray) -> Optional[float]:
+    """The rank correlation between the number of each text and the mean of its nearest others."""
+    from scipy.stats import spearmanr
+
+    means = values[_nearest(vectors, min(NEIGHBOURS, len(values) - 1))].mean(axis=1)
+    return float(spearmanr(values, means).statistic) if np.ptp(values) and np.ptp(means) else None
 
 
 @dataclass(frozen=True)
 class ContextMap:
-    """n contexts on two maps.
-
-    Attributes:
-        encoder, model: the names of the text encoder and of the model's architecture.
-        dimensions: R and D, the lengths of the vectors before and after the context encoder.
-        before, after: (n, 2) points.
-        separations: how well the vectors themselves separate the attributes.
-        seed: the seed of the maps.
-    """
+    """n contexts on two maps, (n, 2) points before and after the context encoder of a model, whose vectors
+    have R and D ``dimensions`` and separate the attributes so well."""
 
     encoder: str
     model: str

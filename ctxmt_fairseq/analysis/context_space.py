@@ -42,16 +42,10 @@ def check_distance(model: Any, distance: int) -> None:
 def context_space(
     loaded: LoadedModels, texts: List[str], distance: Union[int, Sequence[int]] = METADATA
 ) -> ContextSpace:
-    """The vectors of texts, when each is the only context of a sentence.
-
-    For ``cue_transformer``, ``after`` is the output of the context encoder before the mean, which changes
-    nothing for a single vector.
-
-    Args:
-        loaded: one model.
-        distance: ``METADATA``, or ``PREVIOUS`` for the sentence before; one for all texts, or one for each.
-            The model must have been trained with it.
-    """
+    """The vectors of texts, when each is the only context of a sentence: ``METADATA``, or ``PREVIOUS`` for
+    the sentence before; the distance of all texts, or of each. The model must have been trained with it. For
+    ``cue_transformer``, ``after`` is the output of the context encoder before the mean, which changes nothing
+    for a single vector."""
     model = loaded.model
     encoder = context_encoder(model)
     places = np.broadcast_to(np.array(distance, np.int64), len(texts))

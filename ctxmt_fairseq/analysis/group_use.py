@@ -1,4 +1,5 @@
-"""How many latent groups a model uses, and for which tokens (sequence shortening, section 5.4)."""
+"""The latent groups of a sentence's tokens, and how many a model uses over a text, and for which tokens
+(sequence shortening, section 5.4, figure 3)."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
@@ -10,17 +11,58 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
-from ctxmt_fairseq.analysis.token_groups import latent_groups
+from ctxmt_fairseq.analysis.tokens import describe
 from ctxmt_fairseq.analysis.window_attention import batches_by_length
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import has_letters
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.models.blocks.latent_groups import Selecting
+from ctxmt_fairseq.models.blocks.latent_groups import Latent, Selecting
 from ctxmt_fairseq.text.annotation import AnnotatedWord
 
 WORD, PUNCTUATION, END, UNKNOWN = "words", "punctuation", "</s>", "not annotated"
+
+
+def latent_groups(model: Any) -> Latent:
+    """The module of the model that groups or selects; other models are refused."""
+    shortening = getattr(model.encoder, "context_shortening", None)
+    if not isinstance(shortening, Latent):
+        raise BadInput(
+            "expected a caching_transformer with --shortening group or select, "
+            f"found {architecture(model, 'shortening')}"
+        )
+    return shortening
+
+
+def token_groups(loaded: LoadedModels, sentence: str) -> LabelledMap:
+    """The weights c of equation 3 between the tokens of a sentence (rows) and the groups (columns).
+
+    With grouping every row sums to 1, with selecting every column.
+    """
+    model = loaded.model
+    latent = latent_groups(model)
+    tokens = loaded.encode_source(sentence)
+    if len(tokens) > loaded.limits[0]:
+        raise BadInput(f"expected a sentence of at most {loaded.limits[0]} tokens, found {len(tokens)}")
+    row = tokens[None].to(loaded.device)
+    with torch.no_grad():
+        out = model.encoder(row)
+        weights = latent.assignment(out["encoder_out"][0].transpose(0, 1), row.eq(model.encoder.padding_idx))
+    values = weights[0].double().cpu().numpy()
+    return LabelledMap(
+        title=f"{latent.title}, {architecture(model)}",
+        values=values,
+        rows=[token.label for token in describe(loaded.task.source_dictionary, tokens)],
+        columns=[str(group) for group in range(1, values.shape[1] + 1)],
+        row_name="token",
+        column_name="group",
+    )
+
+
+def used_groups(values: np.ndarray) -> int:
+    """How many groups (columns) have any token."""
+    return int(values.any(axis=0).sum())
 
 
 @dataclass(frozen=True)
@@ -28,10 +70,8 @@ class GroupUse:
     """The weights c of equation 3, summed over a text.
 
     Attributes:
-        title: the method and the model.
         selecting: True if the weights of each group sum to 1 over a sentence; False if those of each token
             sum to 1 over the groups.
-        sentences: how many sentences the text has.
         classes: C classes of tokens; ``counts`` (C,) is how many tokens each has.
         weights: (C, K) sums of the weights over the tokens of a class.
         used: (K,) in how many sentences a group has a token with a weight above 0.
@@ -107,12 +147,8 @@ def group_use(
     annotation: Optional[Sequence[Sequence[AnnotatedWord]]] = None,
     max_tokens: int = MAX_TOKENS,
 ) -> GroupUse:
-    """Measure the groups of each sentence of a text by itself, because context does not change them.
-
-    Args:
-        annotation: the annotated words of the sentences; if given, the classes are parts of speech.
-        max_tokens: the most tokens, pads included, in a batch.
-    """
+    """Measure the groups of each sentence of a text by itself, because context does not change them. If the
+    annotated words of the sentences are given, the classes are parts of speech."""
     model = loaded.model
     latent = latent_groups(model)
     tokens = [loaded.encode_source(sentence) for sentence in sentences]
@@ -170,8 +206,7 @@ def _weights(
 def _parts_of_speech(
     sentence: str, words: Sequence[AnnotatedWord], pieces: Sequence[str]
 ) -> Optional[List[str]]:
-    """For each subword the part of speech of the word with its first character; None if the subword model
-    reads other characters than the sentence has."""
+    """For each subword the part of speech where it begins; None if the model reads other characters."""
     places = [place for place, character in enumerate(sentence) if not character.isspace()]
     read = "".join(pieces)
     if read.lower() != "".join(sentence[place] for place in places).lower() or len(read) != len(places):

@@ -1,9 +1,16 @@
-"""A matrix with names on both sides."""
+"""A matrix with names on both sides, as a picture with files of its numbers beside it."""
 
+import json
 from dataclasses import dataclass
-from typing import Any, Dict, List, Sequence, Tuple
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
+
+from ctxmt_fairseq.base.files import write_files
+from ctxmt_fairseq.base.paths import Map, Picture
+from ctxmt_fairseq.base.plots.heat_map import draw_heat_map
+from ctxmt_fairseq.text.text_lines import PathLike
 
 
 @dataclass(frozen=True)
@@ -11,12 +18,9 @@ class LabelledMap:
     """A matrix, such as the attention weights between tokens or vectors made of them, with its names.
 
     Attributes:
-        title: what the matrix shows.
         values: (R, C) float64.
         rows, columns: R and C names, which may repeat.
-        row_name, column_name: what the rows and the columns are.
         sections: names and widths of groups of columns, from left to right, C columns together.
-        value_name: what the values are.
     """
 
     title: str
@@ -42,3 +46,24 @@ class LabelledMap:
             "sections": [{"name": name, "columns": width} for name, width in self.sections],
             "values": self.values.tolist(),
         }
+
+
+def write_map(
+    path: PathLike,
+    labelled: LabelledMap,
+    more: Optional[Dict[str, Any]] = None,
+    annotate: bool = False,
+    highest: Optional[float] = None,
+) -> List[Path]:
+    """Write FILE.png, and FILE.tsv and FILE.json with the numbers and ``more``; returns the files."""
+    numbers = json.dumps({**labelled.as_dict(), **(more or {})}, indent=2, ensure_ascii=False) + "\n"
+    picture = draw_heat_map(**vars(labelled), annotate=annotate, highest=highest)
+    return write_picture(Map(str(path)), picture, labelled.tsv(), numbers)
+
+
+def write_picture(path: Picture, content: bytes, *numbers: str) -> List[Path]:
+    """Write a picture and the files beside it, all or none; returns their paths."""
+    path.check()
+    files = list(map(Path, path.files()))
+    write_files(zip(files, [content, *numbers], strict=True))
+    return files

@@ -6,8 +6,14 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.evaluation.attribute_control.formal_references import FORMAL
+from ctxmt_fairseq.text.json_files import Place, get, load_json
 from ctxmt_fairseq.text.metadata_text import single_spaces
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
+
+SCORE = "formal translations (%)"
+KIND = "kind"
+METADATA_KIND, SENTENCE_KIND = "metadata", "previous sentence"
 
 FIELD = "field"
 NAMES = ("value", "second value")  # the names of attributes from a file
@@ -15,11 +21,7 @@ NAMES = ("value", "second value")  # the names of attributes from a file
 
 @dataclass(frozen=True)
 class Attribute:
-    """A property of every text.
-
-    Attributes:
-        values: (n,) strings, or float64 if all are finite numbers.
-    """
+    """A property of every text: (n,) strings, or float64 if all are finite numbers."""
 
     name: str
     values: np.ndarray
@@ -40,11 +42,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class LabelledTexts:
-    """n distinct texts.
-
-    Attributes:
-        attributes: none, one (colours) or two (colours and markers).
-    """
+    """n distinct texts with no attribute, one (colours) or two (colours and markers)."""
 
     texts: List[str]
     attributes: Tuple[Attribute, ...] = ()
@@ -62,16 +60,9 @@ class LabelledTexts:
         return LabelledTexts(texts, (score, *others))
 
 
-KIND = "kind"
-METADATA_KIND, SENTENCE_KIND = "metadata", "previous sentence"
-
-
 def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) -> LabelledTexts:
-    """Join both, the metadata first, with a further attribute that tells them apart.
-
-    If metadata have their field as attribute and sentences have none, the sentences become another field
-    instead.
-    """
+    """Join both, the metadata first, with a further attribute that tells them apart; if metadata have their
+    field as attribute and sentences have none, the sentences become another field instead."""
     texts = [*metadata.texts, *sentences.texts]
     fields, values = metadata.attributes, sentences.attributes
     if len(fields) == 1 and fields[0].name == FIELD and not values:
@@ -91,8 +82,7 @@ def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) ->
 
 
 def read_labelled_texts(path: PathLike) -> LabelledTexts:
-    """Read lines with a text and up to two attributes, separated by tabs. Blank and repeated lines do not
-    count."""
+    """Read lines of a text and up to two attributes, separated by tabs, without blank and repeated ones."""
     rows: Dict[str, Tuple[str, ...]] = {}
     width = None
     for number, line in enumerate(iterate_lines(path), 1):
@@ -125,3 +115,19 @@ def metadata_texts(contexts: Any) -> LabelledTexts:
     if not fields:
         raise BadInput("expected metadata in the context store, found none")
     return LabelledTexts(list(fields), (Attribute(FIELD, np.array(list(fields.values()))),))
+
+
+def read_formality_scores(path: PathLike) -> Dict[str, float]:
+    """Prompt -> formal translations among those that are either formal or informal, in percent, from what
+    ``ctxmt control formality --json`` wrote. Prompts without such translations are left out."""
+    place = Place(path)
+    scores: Dict[str, float] = {}
+    for run in get(place, load_json(path), "runs", list):
+        counts = [get(place, run, key, int) for key in ("right", "wrong")]
+        wanted = get(place, run, "wanted", str)
+        if run.get("prompt") is not None and sum(counts):
+            formal = counts[0] if wanted == FORMAL else counts[1]
+            scores[single_spaces(get(place, run, "prompt", str))] = 100 * formal / sum(counts)
+    if not scores:
+        raise place.error("expected prompts whose translations are formal or informal, found none")
+    return scores

@@ -13,13 +13,9 @@ from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores, t
 
 
 class LengthScore(NamedTuple):
-    """A system's corpus score on sentences of similar length.
-
-    Attributes:
-        least, most: the bounds in words of the source, both included; most is None if there is no bound.
-        sentences: how many sentences there are; if there are none, there are no scores.
-        low, high: the 2.5 and 97.5 percentiles over bootstrap samples.
-    """
+    """A system's corpus score on sentences of similar length, with its bootstrap's 2.5 and 97.5 percentiles;
+    none on no sentences. ``least`` and ``most`` are bounds in words of the source, both included; None is no
+    bound."""
 
     least: int
     most: Optional[int]
@@ -44,13 +40,9 @@ def length_curve(
     samples: int,
     seed: int,
 ) -> List[LengthScore]:
-    """The scores of systems in buckets of source length, in white-space words.
-
-    Args:
-        translations: those of the systems, with a line for each source, and the same reference.
-        edges: the last length of each bucket except the last one, ascending.
-        samples: how many bootstrap samples, the same ones for all systems.
-    """
+    """The scores of systems in buckets of source length, in white-space words. Translations have a line for
+    each source, and the same reference. ``edges`` are the last length of each bucket except the last one,
+    ascending. All systems have the same bootstrap samples."""
     if list(edges) != sorted(set(edges)) or min(edges) < 1:
         given = " ".join(map(str, edges))
         raise BadInput(f"--edges: expected ascending lengths of at least 1, found {given}")

@@ -17,12 +17,7 @@ _NAMES = {
 
 def paper_table(found: Sequence[Placed], records: Sequence[Mapping[str, Any]]) -> str:
     """One table of values across systems: mean and deviation over the runs, with stars behind what differs
-    significantly (Holm-corrected within its column); below it what all columns share.
-
-    Args:
-        found: what ``value_tables`` shows, differences among it.
-        records: of the same (``value_records``); they have the tests of the differences.
-    """
+    significantly (Holm-corrected within its column) by ``records``; below it what all columns share."""
     tested = [record for record in records if record["p"] is not None]
     marks = {
         (record["measure"], record["system"], record["place"]): stars(record["p_holm"]) for record in tested

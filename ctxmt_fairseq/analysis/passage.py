@@ -13,8 +13,7 @@ from ctxmt_fairseq.text.text_lines import PathLike
 
 @dataclass(frozen=True)
 class Passage:
-    """The source sentences of a document, the index of the current one, and metadata: texts by field (task
-    ``metadata_context``)."""
+    """Source sentences of a document, the index of the current one, and its metadata: texts by field."""
 
     sentences: List[str]
     current: int

@@ -17,12 +17,7 @@ _RARE = 2  # documents; a word in so few is never common, however small the text
 
 @dataclass(frozen=True)
 class Term:
-    """A word in several sentences of a document.
-
-    Attributes:
-        document: its number, from 0.
-        places: line of the text (from 0, ascending) -> the numbers of the words that are the term.
-    """
+    """A word in sentences of a document (from 0): line of the text, ascending -> words of the line."""
 
     document: int
     text: str
@@ -31,13 +26,8 @@ class Term:
 
 @dataclass(frozen=True)
 class TermRules:
-    """Which words are terms.
-
-    Attributes:
-        least_sentences: the least number of sentences, in a document, with the term.
-        least_characters: the least length of a term.
-        common: a word in more than this share of the documents (and in more than two) is common, and no term.
-    """
+    """Which words are terms: those in so many sentences of a document, of so many characters, and not common,
+    which is in more than this share of the documents (and in more than two)."""
 
     least_sentences: int = 2
     least_characters: int = 3
@@ -51,16 +41,10 @@ def recurring_terms(
     current: Optional[np.ndarray] = None,
     annotation: Optional[Sequence[Sequence[AnnotatedWord]]] = None,
 ) -> List[Term]:
-    """The terms of every document, in the order of their first places.
-
-    A term consists of letters with hyphens and apostrophes between them, so that numbers and web addresses
-    are none. It is a white-space word in lower case without the punctuation around it; in annotated text it
-    is the lemma of a noun, or its text if no lemma is known.
-
-    Args:
-        current: (N,) bool for the N lines; those marked False serve as context only, and do not count.
-        annotation: the annotated words of every line.
-    """
+    """The terms of every document, in the order of their first places. A term consists of letters with
+    hyphens and apostrophes between them, so that numbers and web addresses are none. It is a white-space word
+    in lower case without the punctuation around it; in annotated text it is the lemma of a noun, or its text
+    if no lemma is known. Lines that are not ``current`` serve as context only, and do not count."""
     found: Dict[Tuple[int, str], Dict[int, List[int]]] = {}
     within: Counter[str] = Counter()  # in how many documents each word is
     for document, (start, end) in enumerate(zip(documents.starts[:-1], documents.starts[1:], strict=True)):

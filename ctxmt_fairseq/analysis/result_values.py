@@ -141,8 +141,7 @@ def _accuracy(place: FilePlace, suite: str, report: Any, at: At) -> Found:
 
 
 def _decisions(path: Path, accuracy: float) -> Optional[np.ndarray]:
-    """100 or 0 for each example behind an accuracy, in an order that all runs share; None: they are not
-    there, or others."""
+    """100 or 0 for each example behind an accuracy, in the order of all runs; None: not there, or others."""
     if not path.exists():
         return None
     outcomes = sorted(read_outcomes(path).items())

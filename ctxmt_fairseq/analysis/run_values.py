@@ -60,15 +60,12 @@ def read_values(
 
     PATH is the folder of a training or of ``ctxmt evaluate``, the log NAME.log of a training, or a file that
     ``score``, ``contrast``, ``probe`` or ``control`` wrote with --json. The last one also gives the system
-    its name.
+    its name. ``beside`` are further files, each time one for each run, or one file of attention shares with a
+    model for each run.
 
-    Args:
-        option: an option of the trainings. It is read from their logs together with the best losses, and runs
-            without a name belong to one system.
-        losses: which losses, by fairseq's names; default: ``current_loss``, or the metric by which the
-            training chose its best checkpoint.
-        beside: further files, each time one for each run, or one file of attention shares with a model for
-            each run.
+    An option of the trainings is read from their logs together with the best losses (default:
+    ``current_loss``, or the metric by which the training chose its best checkpoint), and runs without a name
+    belong to one system.
     """
     runs = distinct_runs(systems, _trainings if option else _said_name)
     further = [_for_each_run(files, len(runs)) for files in beside]

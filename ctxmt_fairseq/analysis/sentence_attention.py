@@ -11,11 +11,10 @@ from ctxmt_fairseq.base.tables import aligned_table
 
 
 class PlacedAttention(NamedTuple):
-    """Means over all sentences whose context has the same places.
+    """Means over all sentences whose context has the same places, such as -2 and -1; "target -1" is a
+    translation.
 
     Attributes:
-        places: the places of the context sentences, such as -2 and -1; "target -1" for a translation.
-        sentences: how many sentences have context at these places.
         shares: (n,) the part that each of the n context sentences has of the attention to all of them,
             without ``<bos>`` and ``</s>``.
         entropy: -sum p ln p of the shares of each word, in nats, at most ln n.

@@ -13,13 +13,9 @@ Called = Callable[[str], str]
 
 
 def named_paths(arguments: Sequence[str], called: Called = lambda path: "") -> List[Tuple[str, str]]:
-    """Names and paths of systems, given as PATH or NAME=PATH; paths of one name are runs of one system.
-
-    Paths without a name get one from ``short_names``; what is ``USUAL`` does not become part of it.
-
-    Args:
-        called: gives a path without a name its name, or "" for none.
-    """
+    """Names and paths of systems, given as PATH or NAME=PATH; paths of one name are runs of one system. Paths
+    without a name get what they are ``called``, or else one from ``short_names``; what is ``USUAL`` does not
+    become part of it."""
     parts = [(name or called(path), path) for name, path in map(_split, arguments)]
     unnamed = [_training(path) for name, path in parts if not name]
     names = iter(short_names(unnamed) if len(unnamed) > 1 else [Path(path).name for path in unnamed])

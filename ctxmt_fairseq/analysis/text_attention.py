@@ -1,5 +1,6 @@
 """The attention from sentences to their context, word by word (Voita et al. 2018, section 5.2)."""
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional
@@ -12,28 +13,69 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.captured_weights import captured_weights, choose_attention
-from ctxmt_fairseq.analysis.read_words import ReadWords, read_words
 from ctxmt_fairseq.analysis.window_attention import batches_by_length
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.corpora.linguistics.words import has_letters
+from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.context_options import TARGET
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
+from ctxmt_fairseq.evaluation.probe.word_values import split_words
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.text.absence import EMPTY_SENTENCE
+from ctxmt_fairseq.text.coreference import Span, overlap
 
 KNOWN = 20_000  # sentences whose words are kept, because they are context of the next ones
 
 
-class ContextSentence(NamedTuple):
-    """A sentence of the context.
+@dataclass(frozen=True)
+class ReadWords:
+    """A sentence of W words and P subwords.
 
     Attributes:
-        line: its line in the text, from 0.
-        target: whether it is the translation of the line.
-        words: its words, with P subwords.
-        weights: (W, P) from the words of the current sentence to its subwords.
+        words: those between white space in the text, or in the form in which the subword model reads it.
+        spans: their places in the text; None for a word that is not found there.
+        place: (P,) the word of each subword.
+        lexical: (P,) whether a subword has letters or digits, and is no punctuation.
     """
+
+    words: List[str]
+    spans: List[Optional[Span]]
+    place: np.ndarray
+    lexical: np.ndarray
+
+    @property
+    def lexical_words(self) -> np.ndarray:
+        """(W,) whether a word has lexical subwords."""
+        return np.bincount(self.place, weights=self.lexical, minlength=len(self.words)) > 0
+
+    def within(self, span: Span) -> np.ndarray:
+        """(W,) whether a word overlaps a span."""
+        return np.array([found is not None and overlap(found, span) for found in self.spans])
+
+
+def read_words(text: str, subwords: Subwords) -> ReadWords:
+    """The words of a sentence."""
+    split = split_words(text, subwords)
+    lexical = np.array([has_letters(subwords.bare(piece)) for piece in split.pieces], dtype=bool)
+    return ReadWords(split.words, _find(split.words, text), split.place, lexical)
+
+
+def _find(words: List[str], text: str) -> List[Optional[Span]]:
+    """The places of words in a text, one after the other; case does not matter."""
+    spans: List[Optional[Span]] = []
+    at = 0
+    for word in words:
+        match = re.compile(re.escape(word), re.IGNORECASE).search(text, at) if word else None
+        spans.append(match.span() if match else None)
+        at = match.end() if match else at
+    return spans
+
+
+class ContextSentence(NamedTuple):
+    """A line of the context (from 0), or its translation: its words, with P subwords, and the weights (W, P)
+    from the words of the current sentence to these."""
 
     line: int
     target: bool
@@ -43,14 +85,9 @@ class ContextSentence(NamedTuple):
 
 @dataclass(frozen=True)
 class AttendedSentence:
-    """A sentence with context.
-
-    Attributes:
-        line: its line in the text, from 0.
-        words: its W words in the source, or in the reference for the attention of a decoder.
-        context: the context sentences with their weights. For each word the rest of 1 goes to ``<bos>``,
-            ``</s>`` and the sentence itself.
-    """
+    """A line (from 0) with context: its W words in the source, or in the reference for the attention of a
+    decoder, and the context sentences with their weights. For each word the rest of 1 goes to ``<bos>``,
+    ``</s>`` and the sentence itself."""
 
     line: int
     words: ReadWords
@@ -58,8 +95,7 @@ class AttendedSentence:
 
     @property
     def useful(self) -> np.ndarray:
-        """(W,) the useful mass of each word: the sum of its weights to words of the context, without
-        ``<bos>``, ``</s>`` and punctuation."""
+        """(W,) the useful mass of each word: the sum of its weights to words of the context."""
         return np.sum([part.weights[:, part.words.lexical].sum(1) for part in self.context], axis=0)
 
     @property
@@ -75,17 +111,9 @@ def attended_sentences(
     layer: Optional[int] = None,
     max_tokens: int = MAX_TOKENS,
 ) -> Iterator[AttendedSentence]:
-    """The attention of every sentence that has context.
-
-    Weights are averaged over heads, and over the subwords of a word that are no punctuation. A decoder reads
-    the references; the weights of a word are those with which it is produced.
-
-    Args:
-        loaded: one model of the task ``multi_source`` that reads tokens as context, in a row for each
-            sentence.
-        side, layer: see ``choose_attention``.
-        max_tokens: the most tokens of the longer side, pads included, in a batch.
-    """
+    """The attention of every sentence that has context, of one model that reads its sentences apart. Weights
+    are averaged over heads, and over the subwords of a word that are no punctuation. A decoder reads the
+    references; the weights of a word are those with which it is produced."""
     model = loaded.model
     dataset = text.scorer(max_tokens).dataset(loaded)
     side, _, attention = choose_attention(model, side, layer)

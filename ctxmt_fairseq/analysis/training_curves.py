@@ -32,12 +32,7 @@ def known_metrics(systems: Systems, subset: str) -> List[str]:
 
 
 def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Point]:
-    """The points of all validations, for every run of every system.
-
-    Args:
-        subset: the subset of the data, such as valid.
-        by: "epoch" takes the last validation in each epoch, "updates" every validation.
-    """
+    """The points of validations on a subset, for every run of every system; by "epoch" the last in each."""
     known = known_metrics(systems, subset)
     if metric not in known:
         raise BadInput(f"--metrics {metric}: expected one of {', '.join(known)}")
@@ -69,14 +64,8 @@ def differing_losses(systems: Systems) -> Optional[str]:
 
 @dataclass(frozen=True)
 class Effort:
-    """What a training took until its best checkpoint.
-
-    Attributes:
-        metric: the metric by which the checkpoint is best; ``best`` is its value.
-        device_hours: those of an epoch, see ``TrainingLog``; None: not in the log.
-        epochs: how many epochs were validated; ``best_epoch`` and ``best_update`` tell when the best
-            checkpoint was saved.
-    """
+    """What a training took until its best checkpoint: that with the ``best`` value of the metric, of so many
+    validated epochs. ``device_hours`` are those of an epoch, see ``TrainingLog``."""
 
     system: str
     run: str

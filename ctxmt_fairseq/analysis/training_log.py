@@ -26,13 +26,7 @@ _OPTIONS = re.compile(r"^(?:[^|]*\| [A-Z]+ \| fairseq_cli\.train \| )?(\{'_name'
 
 @dataclass(frozen=True)
 class Record:
-    """Values that were logged together, for the training of an epoch or for a validation.
-
-    Attributes:
-        epoch: from 1.
-        updates: how many updates the training had made.
-        values: the values by fairseq's names, such as nll_loss or train_wall.
-    """
+    """Values by fairseq's names, logged after so many updates, of an epoch's training or a validation."""
 
     epoch: int
     updates: int
@@ -46,8 +40,7 @@ class TrainingLog:
     Attributes:
         epochs: a record for each finished epoch.
         validations: subset -> records in the order of updates.
-        parameters: how many parameters the model has; None: not in the log.
-        epoch_updates: how many updates a whole epoch has; None: not in the log.
+        parameters, epoch_updates: the model's, and how many updates a whole epoch has; None: not in the log.
         started: the day on which the training, or its last part, began; "": not in the log.
     """
 
@@ -95,11 +88,8 @@ class TrainingLog:
         return self.validations[subset]
 
     def best(self, subset: str, metric: Optional[str] = None) -> Tuple[str, Record]:
-        """The name of the metric, and the validation with the best value, the first one if several have it.
-
-        Args:
-            metric: of which the lowest is best; None: that by which the training chose its best checkpoint.
-        """
+        """The metric, and the first validation with its best value, which is the lowest; without a metric it
+        is that by which the training chose its best checkpoint."""
         records = self.validated(subset)
         chosen = self.option("best_checkpoint_metric") or "loss"
         highest = self.option("maximize_best_checkpoint_metric") == "True"

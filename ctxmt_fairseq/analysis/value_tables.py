@@ -28,12 +28,10 @@ Added = Tuple[np.ndarray, np.ndarray]
 
 
 class Placed(NamedTuple):
-    """A value in a table, or a difference.
+    """A value in a table of its measure: the row is the system with its unusual conditions, the column a
+    place.
 
     Attributes:
-        measure: the measure, with the number of lines; each measure has a table.
-        system: the row: the system, and its unusual conditions.
-        place: the column.
         added: what each example adds to what is subtracted (0, if nothing is), and to the value itself; where
             it is not known, the two values.
         against: the place whose value was subtracted; "" if none was.
@@ -59,13 +57,9 @@ class Placed(NamedTuple):
 def chosen(
     values: Sequence[Value], across: str, metrics: Sequence[str] = (), only: Sequence[str] = ()
 ) -> List[Value]:
-    """The values that have a place across a condition.
-
-    Args:
-        across: system, or a name in ``Value.at``.
-        metrics: names of measures, which may omit "best" and what follows a comma; none: all measures.
-        only: requirements NAME=VALUE on ``Value.at``; a value without this name meets them.
-    """
+    """The values that have a place across a condition: the system, or a name in ``Value.at``. ``metrics`` may
+    omit "best" and what follows a comma; none: all measures. ``only`` has requirements NAME=VALUE on
+    ``Value.at``; a value without this name meets them."""
     kept = [one for one in values if place_of(one, across) is not None]
     for condition in only:
         name, _, wanted = condition.partition("=")
@@ -113,11 +107,7 @@ def placed(values: Sequence[Value], across: str) -> List[Placed]:
 
 def differences(values: Sequence[Value], across: str, against: str) -> List[Placed]:
     """The differences of a run's values from its value at one place, in the same measure and row; across
-    systems those of their n-th runs.
-
-    Args:
-        against: that place; across windows also "trained", each system's own window.
-    """
+    systems those of their n-th runs. Across windows the place may be "trained", each system's own window."""
     seeds = _seeds(values)
 
     def run(value: Value) -> Any:
@@ -220,9 +210,7 @@ def cell_of(found: Sequence[Placed], runs: int) -> str:
 
 def value_records(found: Sequence[Placed]) -> List[Dict[str, Any]]:
     """For JSON: what the tables show, with the value of each run, and what several say of other seeds.
-
-    Differences have p, and ``p_holm``, which is corrected over those of a measure.
-    """
+    Differences have p, and ``p_holm``, which is corrected over those of a measure."""
     cells: Dict[Tuple[str, str, str], List[Placed]] = {}
     for one in found:
         cells.setdefault((one.measure, one.system, one.column), []).append(one)

@@ -63,12 +63,7 @@ class WindowAttention:
 def window_attention(
     loaded: LoadedModels, text: ProbedText, max_tokens: int = MAX_TOKENS, rule: str = "paper"
 ) -> WindowAttention:
-    """Measure the attention of one model of windows, a transformer, over a text.
-
-    Args:
-        max_tokens: the most tokens of the longer side, pads included, in a batch.
-        rule: one of ``RULES``.
-    """
+    """Measure the attention of one model of windows, a transformer, over a text by one of ``RULES``."""
     model = loaded.model
     dataset = text.scorer(max_tokens).dataset(loaded)
     attentions = _attentions(model)

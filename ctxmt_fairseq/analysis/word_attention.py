@@ -17,13 +17,9 @@ SHOWN = 10  # words in a table
 
 @dataclass(frozen=True)
 class WordAttention:
-    """The words of a text, without punctuation.
-
-    Attributes:
-        words: a row for each word: its sentence, its ``position`` from 1, the ``length`` of its sentence and
-            of its ``context`` in words, and its useful mass.
-        length: positions count only in sentences of this length; None: in all.
-    """
+    """The words of a text, without punctuation; positions count in sentences of this length alone (None: in
+    all). A row is a word: its sentence, its ``position`` from 1, the ``length`` of its sentence and of its
+    ``context`` in words, and its useful mass."""
 
     words: pd.DataFrame
     length: Optional[int] = None

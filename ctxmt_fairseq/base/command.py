@@ -112,11 +112,7 @@ class OptionGroup:
         return type(self) is type(other) and vars(self) == vars(other)
 
     def begin(self, end: ExitStack) -> None:
-        """Do what the options say of the whole command, before its work; those of a group do so, too.
-
-        Args:
-            end: what is to be undone.
-        """
+        """Do what the options say of the whole command, before its work, and note what is to be undone."""
         for value in vars(self).values():
             if isinstance(value, OptionGroup):
                 value.begin(end)
@@ -135,11 +131,7 @@ class OptionGroup:
 
 
 class Command(OptionGroup):
-    """A command.
-
-    Attributes:
-        passes_on: whether other options than its own are for a program that it runs: ``others``.
-    """
+    """A command. If it ``passes_on``, options that are not its own (``others``) are for another program."""
 
     passes_on: ClassVar[bool] = False
     others = tuple[str, ...]()

@@ -30,15 +30,8 @@ os.register_at_fork(after_in_child=_let_go)
 
 
 class Lock:
-    """A lock on a file or folder, held until ``close`` or until the process ends.
-
-    Attributes:
-        certain: False on a file system without locks, where others are not kept out.
-
-    Raises:
-        BlockingIOError: another ``Lock`` holds it.
-        OSError: it cannot be opened.
-    """
+    """A lock on a file or folder, held until ``close`` or until the process ends; not ``certain`` on a file
+    system without locks, where others are not kept out. ``BlockingIOError``: another ``Lock`` holds it."""
 
     def __init__(self, path: PathLike):
         self._descriptor = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)
@@ -66,12 +59,7 @@ class Lock:
 
 
 class Draft:
-    """A locked file or folder beside ``target``, removed at the end of a ``with`` unless it was placed.
-
-    Args:
-        target: the output's path, with symbolic links resolved.
-        folder: whether to make a folder instead of a file.
-    """
+    """A locked file or folder beside ``target``, removed at the end of a ``with`` unless it was placed."""
 
     def __init__(self, target: Path, folder: bool = False):
         self.target = target
@@ -94,8 +82,7 @@ class Draft:
         return self
 
     def place(self, old: Optional[os.stat_result] = None) -> None:
-        """Move it to the output's place in one step, with the mode and, if allowed, the owner of what was
-        there."""
+        """Move it to the output's place in one step, with mode and, if allowed, owner of what was there."""
         if old:
             with contextlib.suppress(PermissionError):
                 os.chown(self.path, old.st_uid, old.st_gid)

@@ -48,8 +48,7 @@ def run_command(work: Callable[[List[str]], Optional[int]], arguments: Sequence[
 
 
 def check_arguments(arguments: Sequence[str]) -> None:
-    """Refuse arguments that no shell can give, that cannot be written to a file, or whose value argparse
-    would take away."""
+    """Refuse arguments that no shell can give, no file can hold, or whose value argparse would take away."""
     if list(arguments).count("--") > 1:
         raise BadInput("--: give it once; what follows are no options")
     for argument in arguments:

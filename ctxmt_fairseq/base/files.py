@@ -76,10 +76,9 @@ def writing(path: PathLike) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Destination:
-    """Where an output goes.
+    """Where an output goes, which the user named ``path``.
 
     Attributes:
-        path: the output as the user named it.
         file: the regular file that is or will be there, with symbolic links resolved; None for anything else.
         there: the status of the file, if it exists.
         descriptor: the open descriptor that the path stands for (/dev/stdout, /dev/fd/3), if it does.
@@ -91,8 +90,7 @@ class Destination:
     descriptor: Optional[int] = None
 
     def open_in_place(self) -> BinaryIO:
-        """Open it for writing: a descriptor by its number, because opening a redirected stdout by name
-        empties it."""
+        """Open it for writing: by its descriptor, because opening a redirected stdout empties it."""
         if self.descriptor is None:
             return open(self.path, "wb")
         sys.stdout.flush()
@@ -188,13 +186,9 @@ def write_file(path: PathLike, content: Content) -> None:
 
 
 def write_files(contents: Iterable[Tuple[Optional[PathLike], Optional[Content]]]) -> None:
-    """Write all files, or none of them.
-
-    Args:
-        contents: each file (None: not asked for) and its content: text (written as UTF-8), bytes, or a
-            function that writes to a binary stream. None as content removes the file, because it is out of
-            date.
-    """
+    """Write all files, or none of them, with their content: text (written as UTF-8), bytes, or a function
+    that writes to a binary stream. A path None was not asked for; None as content removes the file, because
+    it is out of date."""
     asked = [(path, content) for path, content in contents if path is not None]
     destinations = _destinations(path for path, _ in asked)
     with _replacing(destinations) as outputs:
@@ -221,12 +215,9 @@ def _write(stream: BinaryIO, content: Content) -> None:
 
 @contextlib.contextmanager
 def open_outputs(paths: Sequence[PathLike]) -> Iterator[OpenOutputs]:
-    """Open files for content that comes bit by bit. At the end of the block all of them appear; on an error,
-    none.
-
-    Yields:
-        their streams by path. If a stream is taken out, its file is not written, and an older one is removed.
-    """
+    """Open files for content that comes bit by bit, streams by path. At the end of the block all of them
+    appear; on an error, none. If a stream is taken out, its file is not written, and an older one is
+    removed."""
     for path in paths:
         regular_file(path)
     with _replacing(check_outputs(*paths)) as outputs:

@@ -28,14 +28,17 @@ def _refuse(folder: Path) -> None:
     raise BadInput("expected a new or empty folder", folder)
 
 
+def check_inside(path: Path, folder: Path) -> None:
+    """Refuse a name that leads out of its folder, as with .. in it or by a link."""
+    if path.parent != folder or os.path.dirname(os.path.realpath(path)) != os.path.realpath(folder):
+        raise BadInput("leads out of the folder; cp -rL makes a copy without links", path)
+
+
 @contextlib.contextmanager
 def folder_output(path: PathLike, check: Callable[[Path], None] = _refuse) -> Iterator[Path]:
-    """A folder to fill. It takes the place of ``path`` at the end of the block, or is removed on an error.
-
-    Args:
-        path: a new or empty folder; a symbolic link to it stays.
-        check: called with anything else that is there; raises ``BadInput`` unless it may be replaced.
-    """
+    """A folder to fill. It takes the place of ``path``, a new or empty folder or a link to one, at the end of
+    the block, or is removed on an error. ``check`` refuses anything else that is there, unless it may be
+    replaced."""
     target = Path(os.path.realpath(path))
     old = hidden(target, ".old")  # holds the old folder while the new one takes its place
     with contextlib.ExitStack() as stack:

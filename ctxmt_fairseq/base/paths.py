@@ -43,11 +43,7 @@ class Input(FileName):
         yield from {str(self), *re.split("[,:]", self)} - {""}
 
     def files(self, languages: Sequence[str] = ()) -> Iterator[str]:
-        """What must stay as it is: what is there, and what is read of a folder.
-
-        Args:
-            languages: those of the command.
-        """
+        """What must stay as it is: what is there, and what is read of a folder in these languages."""
         for part in self.parts():
             if os.path.exists(part):
                 yield part
@@ -101,11 +97,7 @@ class Named(Input):
 
 
 class Output(FileName):
-    """A file that is written.
-
-    Attributes:
-        beside: suffixes of the files with a picture's numbers.
-    """
+    """A file that is written; ``beside`` are suffixes of the files with a picture's numbers."""
 
     beside: ClassVar[Tuple[str, ...]] = ()
 

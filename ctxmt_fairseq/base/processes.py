@@ -16,13 +16,10 @@ CPU_WORKER = (
 
 
 def run_logged(words: Sequence[str], log: Optional[Path] = None) -> int:
-    """Run a command in this process' place: what ends this one (torchrun, Slurm) ends it, too.
+    """Run a command in this process' place: what ends this one (torchrun, Slurm) ends it, too; its output is
+    added to a log, if there is one, and goes on to ours.
 
-    Args:
-        log: a file to which its output is added, which goes on to ours.
-
-    Returns:
-        its exit code; 128 + the signal's number if one ended it, as shells have it.
+    Returns its exit code; 128 + the signal's number if one ended it, as shells have it.
     """
     pipe: Any = {} if log is None else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     ended = []

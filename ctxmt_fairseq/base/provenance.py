@@ -1,7 +1,8 @@
 """How a result was made, for its JSON: the command, and the versions of what computed it."""
 
 from contextvars import ContextVar
-from typing import Any, Dict, Sequence
+from pathlib import Path
+from typing import Any, Dict, Optional, Sequence
 
 DISTRIBUTIONS = ("ctxmt_fairseq", "fairseq-fixed", "torch", "numpy", "sentencepiece", "sacrebleu")
 # The words of the command that runs.
@@ -27,3 +28,16 @@ def versions() -> Dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             continue
     return found
+
+
+def commit() -> Optional[str]:
+    """The commit of the checkout that this package is in; None: it is in none, or there is no git."""
+    import subprocess
+
+    folder = Path(__file__).parent
+    command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.strip() or None

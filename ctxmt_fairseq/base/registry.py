@@ -8,11 +8,8 @@ Value = TypeVar("Value")
 
 
 class Registry(Mapping[str, Value]):
-    """A mapping from names to classes, in the order of their registration; an unknown name is ``BadInput``.
-
-    Args:
-        what: what messages call an entry, such as "a fusion".
-    """
+    """A mapping from names to classes, in the order of their registration; an unknown name is ``BadInput``,
+    in which an entry is called ``what``, such as "a fusion"."""
 
     def __init__(self, what: str):
         self.what = what

@@ -12,8 +12,7 @@ STYLE: ContextVar[str] = ContextVar("style of tables", default="text")
 
 
 def aligned_table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells in the ``STYLE`` that was asked for, the head first; the first column is flush left,
-    the others right."""
+    """Rows of cells in the chosen ``STYLE``, the head first, the first column flush left, others right."""
     return _STYLES[STYLE.get()](rows)
 
 
@@ -74,11 +73,7 @@ _STYLES: Dict[str, Callable[[Sequence[Sequence[str]]], str]] = {
 
 
 def mean_and_deviation(values: Sequence[float], digits: int = 2, sign: str = "") -> str:
-    """The mean and, for several values, the standard deviation of the sample; "-" for none.
-
-    Args:
-        sign: "+" also writes the sign of a positive mean.
-    """
+    """The mean (with a "+", if ``sign`` is), for several values with their deviation; "-" for none."""
     if not values:
         return "-"
     spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
@@ -92,8 +87,7 @@ def records_table(records: Iterable[Mapping[str, Any]], columns: Mapping[str, st
 
 
 def csv_text(records: Sequence[Mapping[str, Any]], dialect: str = "excel") -> str:
-    """Records with the same keys as CSV, or as TSV with the dialect ``excel-tab``; None becomes an empty
-    cell."""
+    """Records with the same keys as CSV, or TSV (dialect ``excel-tab``); None becomes an empty cell."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(records[0]) if records else [], dialect=dialect, lineterminator="\n")
     writer.writeheader()

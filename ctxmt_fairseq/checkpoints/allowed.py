@@ -57,13 +57,7 @@ TRUSTED = ALLOWED | EVALUATING
 
 
 class Section(NamedTuple):
-    """A part of the configuration that names a class.
-
-    Attributes:
-        option: the option of the command line that names the class.
-        registered: the classes by their names.
-        default: the name if an old checkpoint has none.
-    """
+    """A part of the configuration that names a class by an option of the command line."""
 
     option: str
     registered: Mapping[str, Any]
@@ -93,11 +87,8 @@ KINDS = {
 
 def check_trainable(arch: str) -> None:
     """Refuse an architecture of fairseq's own that no task of ours can train: those of speech, language
-    models, encoders alone, what does not write from left to right. A folder's own code is up to its author.
-
-    Raises:
-        BadInput: it is none of those whose checkpoints an evaluation loads.
-    """
+    models, encoders alone, what does not write from left to right. A folder's own code is up to its
+    author."""
     module = getattr(ARCH_MODEL_REGISTRY.get(arch), "__module__", "")
     if module.startswith("fairseq.") and module not in TRUSTED:
         known = sorted(name for name, kind in MODEL_REGISTRY.items() if kind.__module__ in TRUSTED)
@@ -114,8 +105,8 @@ def modules_of(*kinds: type) -> FrozenSet[str]:
 
 
 def check_parameters(parameters: Any, path: object) -> None:
-    """Refuse what are no parameters of a model: they must be a dictionary of tensors with finite numbers,
-    none of which says that it is larger than what is stored of it."""
+    """Refuse what are no parameters of a model: a dictionary of tensors with finite numbers, none of which
+    says that it is larger than what is stored of it."""
     if not isinstance(parameters, dict) or not parameters:
         raise BadInput("is no checkpoint of fairseq-train: it has no parameters of a model", path)
     for name, tensor in parameters.items():
@@ -159,12 +150,12 @@ def _check_kinds(state: Dict[str, Any]) -> None:
 def reduced(
     state: Any, path: object, allowed: FrozenSet[str] = ALLOWED, sections: Iterable[str] = tuple(SECTIONS)
 ) -> Dict[str, Any]:
-    """Refuse a checkpoint that names what may not be built, and reduce its configuration to what may.
+    """Refuse a checkpoint (``state``, safely loaded) that names what may not be built, and reduce its
+    configuration to what may.
 
     Args:
-        state: what safe loading gave. path: the file, for messages. allowed: the fairseq modules whose
-        classes may be named. Classes of other packages are this plugin's or
-            those of the user's own ``--user-dir``, because nothing that a checkpoint says is imported.
+        allowed: the fairseq modules whose classes may be named. Classes of other packages are this plugin's
+            or those of the user's own ``--user-dir``, because nothing that a checkpoint says is imported.
         sections: those of ``SECTIONS`` that the caller builds, or compares with what it has built; the others
             are left out.
     """

@@ -21,8 +21,7 @@ SAVED_NAME = re.compile(r"checkpoint(\d+|_\d+_\d+)\.pt")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint file, the number of its training updates, and its validation score, if it was
-    validated."""
+    """A checkpoint file, the number of its training updates, and its validation score, if it has one."""
 
     path: Path
     updates: int
@@ -46,6 +45,12 @@ def save_dir(folder: Path) -> Path:
     return inner if inner.is_dir() else folder
 
 
+def run_folder(path: Path) -> Path:
+    """The folder of the training that a checkpoint is of; a folder is itself."""
+    folder = path if path.is_dir() else path.absolute().parent
+    return folder.parent if folder.name == "checkpoints" else folder
+
+
 def checkpoints_in(folder: Path) -> List[Path]:
     """The checkpoints that a training has saved, and may go on from."""
     own = ("checkpoint_best.pt", "checkpoint_last.pt")
@@ -57,17 +62,9 @@ def nearest_checkpoints(
     folder: Union[str, Path], count: int = 5, around: str = "best", trust: bool = False
 ) -> List[Checkpoint]:
     """Find the checkpoints nearest to the best (or last) one, and this one, in the order of training.
-
     Nearness counts saved checkpoints, not updates: of 5, two were saved before the best and two after it, if
     there are as many. Of two that are equally near the earlier is taken. A warning says if there are fewer
-    than ``count``.
-
-    Args:
-        folder: fairseq's --save-dir.
-        count: the number of checkpoints.
-        around: "best" or "last": the centre is what checkpoint_best.pt or checkpoint_last.pt was saved from.
-        trust: see ``Checkpoint.read``.
-    """
+    than ``count``. The centre is what checkpoint_best.pt or checkpoint_last.pt was saved from."""
     if count < 1:
         raise BadInput(f"--count {count}: expected 1 or more checkpoints to average")
     centre = Checkpoint.read(Path(folder) / f"checkpoint_{around}.pt", trust)

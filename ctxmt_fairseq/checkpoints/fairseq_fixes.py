@@ -113,14 +113,7 @@ def watch_command_lines() -> None:
 
 
 def task_of_ours(words: List[str], evaluates: bool) -> Optional[str]:
-    """The task of ours that a command line is about: the one that it names, or that its checkpoint names.
-
-    Args:
-        evaluates: whether the command has ``--path``.
-
-    Raises:
-        BadInput: the named task is not the checkpoint's, or one of the two options has no value.
-    """
+    """The task of ours that a command line is about: the one that it names, or that its checkpoint names."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--task")
     if evaluates:
@@ -146,8 +139,7 @@ def is_ours(task: Optional[str]) -> bool:
 
 
 def _saved_task(path: Path) -> Optional[str]:
-    """The name of the task in a checkpoint's configuration; None: there is none, or the file is damaged,
-    which the command finds out."""
+    """The name of the task in a checkpoint's configuration, if there is one and the file is not damaged."""
     with contextlib.suppress(BadInput, AttributeError, TypeError, KeyError):
         task = reading.peek(path)["cfg"]["task"]
         values = vars(task) if isinstance(task, argparse.Namespace) else task
@@ -267,11 +259,8 @@ def gradients_that_are_not_finite(argv: List[str]) -> None:
 
 
 def datasets_that_were_not_read() -> None:
-    """Let memory-mapped datasets that could not be read end silently.
-
-    fairseq's ``__del__`` closes what a damaged file never let it open, which prints two tracebacks beside our
-    one line.
-    """
+    """Let memory-mapped datasets that could not be read end silently: fairseq's ``__del__`` closes what a
+    damaged file never let it open, which prints two tracebacks beside our one line."""
     for kind in (MMapIndexedDataset, MMapIndexedDataset.Index):
         kind.__del__ = _after_opening(kind.__del__)
 

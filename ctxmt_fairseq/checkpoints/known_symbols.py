@@ -15,13 +15,11 @@ _REMEDY = "make the data folder with the dictionary of the checkpoint (ctxmt pre
 
 
 class KnownSymbols(NamedTuple):
-    """What is known of one side's dictionary.
+    """The symbols of one side's dictionary by their numbers, and its file.
 
     Attributes:
-        symbols: all of them, by their numbers.
         given: how many of the first are from a dictionary that the data folder was given, or that
             fairseq-preprocess made; None: they are from the folder's own text.
-        file: the dictionary's file, for messages.
     """
 
     symbols: Sequence[str]
@@ -29,17 +27,10 @@ class KnownSymbols(NamedTuple):
     file: Path
 
     def beyond(self, rows: int, digest: Any, ours: bool) -> Sequence[str]:
-        """The symbols that follow those of a checkpoint.
-
-        Args:
-            rows: how many symbols the checkpoint has embeddings for.
-            digest: their ``symbols_digest``, if the checkpoint has it.
-            ours: whether it was trained with one of this plugin's tasks. Then it may be from this very data
-                folder, whose symbols are from its own text.
-
-        Raises:
-            BadInput: the dictionary does not begin with these symbols, or nothing says that it does.
-        """
+        """The symbols that follow those of a checkpoint, which has embeddings for the first ``rows``, and
+        perhaps their ``symbols_digest``. If it is ``ours``, trained with one of this plugin's tasks, it may
+        be from this very data folder, whose symbols are from its own text. A dictionary that does not begin
+        with its symbols is refused, and one of which nothing says that it does."""
         whole = len(self.symbols)
         if digest is not None:
             known = digest == symbols_digest(self.symbols[:rows])

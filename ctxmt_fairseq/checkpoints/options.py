@@ -15,7 +15,9 @@ from typing import Any, Dict, Iterable, Optional, Tuple
 from fairseq import utils
 from fairseq.dataclass import FairseqDataclass
 from fairseq.dataclass.utils import interpret_dc_type
+from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer.transformer_config import DecoderConfig, EncDecBaseConfig, QuantNoiseConfig
+from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import flag
@@ -41,14 +43,7 @@ class WrongValue(ValueError):
 
 @dataclass(frozen=True)
 class Option:
-    """Says which values an option may have; it may always be None.
-
-    Attributes:
-        kinds: the types of the value, or of its items.
-        several: whether it is a list.
-        choices: the only values, if they are few.
-        options: those of a nested configuration.
-    """
+    """Says which types and ``choices`` an option, one of ``several``, or a configuration may have."""
 
     kinds: Tuple[type, ...] = (str, int, float)
     several: bool = False
@@ -95,11 +90,7 @@ class Option:
 
 
 def mapping(section: Any, name: str) -> Dict[str, Any]:
-    """Turn a saved configuration, which is a dictionary or a namespace, into a dictionary.
-
-    Args:
-        name: its name, for messages.
-    """
+    """Turn a saved configuration, which is a dictionary or a namespace, into a dictionary."""
     values = vars(section) if isinstance(section, argparse.Namespace) else section
     if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):
         raise WrongValue(f"{name}: expected a dictionary of options, found {shown(section)}")
@@ -108,12 +99,8 @@ def mapping(section: Any, name: str) -> Dict[str, Any]:
 
 def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[str, Any]:
     """Keep the values of ``options``, and of what is not declared plain numbers, which nothing can evaluate.
-
-    A model's namespace has the whole command line, so most of it is not declared.
-
-    Raises:
-        WrongValue: an option cannot have its value; the message begins with the option.
-    """
+    A model's namespace has the whole command line, so most of it is not declared. What cannot be is a
+    ``WrongValue``."""
     kept = {}
     for name, value in values.items():
         if name in options:
@@ -127,25 +114,16 @@ def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[
 
 
 def check_declared(options: Dict[str, Option], values: Dict[str, Any]) -> None:
-    """Refuse what a user's own configuration gives and a class does not declare, or with another type.
-
-    Raises:
-        WrongValue: there is no such option, or it cannot have its value.
-    """
+    """Refuse what a user's own configuration gives and a class does not declare, or with another type."""
     for name in sorted(values.keys() - options.keys() - {"_name", "arch"}):
         raise WrongValue(f"{flag(name)}: there is no such option of {values['_name']}")
     checked_options(options, values)
 
 
 def as_flat(options: Dict[str, Any]) -> Dict[str, Any]:
-    """Give a transformer's options the names that they have on the command line.
-
-    A YAML file of fairseq-hydra-train may have ``encoder: {layers: 1}``. Then fairseq takes the encoder's
-    other options from its defaults, whatever else it is told.
-
-    Raises:
-        WrongValue: a section has an option that fairseq does not know.
-    """
+    """Give a transformer's options the names that they have on the command line. A YAML file of
+    fairseq-hydra-train may have ``encoder: {layers: 1}``. Then fairseq takes the encoder's other options from
+    its defaults, whatever else it is told."""
     flat = dict(options)
     for section, kind in NESTED.items():
         if not isinstance(options.get(section), dict):
@@ -169,12 +147,29 @@ def shown(value: Any) -> str:
     return text if len(text) < 60 else f"{text[:60]}..."
 
 
-def saved_options(saved: Any, defaults: Dict[str, Any]) -> Dict[str, Any]:
-    """Check the context options that a checkpoint says it was trained with, and return those that are known.
+def arch_name(cfg: Any) -> str:
+    """The name of a model to be built."""
+    return getattr(cfg, "arch", None) or cfg._name
 
-    Args:
-        defaults: the known ones, with a value of the right type.
-    """
+
+def as_command_line(cfg: Any, from_checkpoint: bool = False) -> Any:
+    """The options of a model as fairseq-train's command line gives them; fairseq-hydra-train and checkpoints
+    give a configuration, in which those of a transformer can be nested. A YAML file's are checked here."""
+    kind = ARCH_MODEL_REGISTRY.get(cfg.get("_name")) if OmegaConf.is_config(cfg) else None
+    if kind is None or getattr(kind, "__dataclass", None) is not None:
+        return cfg
+    options: Any = OmegaConf.to_container(cfg, resolve=True)
+    try:
+        options = as_flat(options)
+        if not from_checkpoint:
+            check_declared(declared_options(kind), options)
+    except WrongValue as error:
+        raise BadInput(str(error)) from None
+    return argparse.Namespace(**{"arch": cfg._name, **options})
+
+
+def saved_options(saved: Any, defaults: Dict[str, Any]) -> Dict[str, Any]:
+    """Check a checkpoint's context options, and return those that have defaults here."""
     if not isinstance(saved, dict):
         raise BadInput(f"the checkpoint's context options: expected a dictionary, found {shown(saved)}")
     for name in saved.keys() & defaults.keys():

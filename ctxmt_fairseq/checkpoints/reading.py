@@ -19,6 +19,7 @@ from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput, as_bad_input
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, EVALUATING, SECTIONS, modules_of, reduced
+from ctxmt_fairseq.checkpoints.portable import read_portable
 from ctxmt_fairseq.checkpoints.shapes import check_shapes
 
 _load_ensemble = checkpoint_utils.load_model_ensemble_and_task
@@ -52,13 +53,12 @@ allow_checkpoint_globals()
 
 
 def peek(path: Path, mmap: bool = True) -> Any:
-    """Load what ``torch.save`` has saved, and leave the tensors on disk unless ``mmap`` is false.
-
-    Raises:
-        BadInput: the file is missing or truncated, or has more in it than a checkpoint may.
-    """
+    """Load what ``torch.save`` has saved, and leave the tensors on disk unless ``mmap`` is false; or what
+    ``write_portable`` has written, by the parameters' file."""
     if not path.is_file():
         raise BadInput("no such checkpoint", path)
+    if path.suffix == ".safetensors":
+        return read_portable(path)
     try:
         return torch.load(path, map_location="cpu", mmap=mmap, weights_only=True)
     except Exception as error:  # torch raises many kinds for a damaged file
@@ -71,12 +71,8 @@ def read(
     sections: Iterable[str] = tuple(SECTIONS),
     mmap: bool = True,
 ) -> Dict[str, Any]:
-    """Read a checkpoint of fairseq-train, reduced to what may be built of it.
-
-    Args:
-        allowed, sections: see ``reduced``.
-        mmap: whether to leave the tensors on disk; not if they are used after the file has changed.
-    """
+    """Read a checkpoint of fairseq-train, reduced to what may be built of it (``reduced``). Tensors stay on
+    disk unless ``mmap`` is false, as it must be if they are used after the file has changed."""
     state = reduced(peek(path, mmap), path, allowed, sections)
     parameters = {name: value for name, value in state["model"].items() if not FAST_PATH.fullmatch(name)}
     return {**state, "model": parameters}
@@ -170,11 +166,7 @@ def check_architecture(name: str) -> None:
 @contextlib.contextmanager
 def restoring(trainer: Any, goes_on: bool = True) -> Iterator[None]:
     """A training takes over a checkpoint, which may name the classes that the command line named, and which
-    the plugin's tasks check.
-
-    Args:
-        goes_on: the training keeps its place in the data.
-    """
+    the plugin's tasks check; or its parameters alone, if it does not go on at its place in the data."""
     parts = (getattr(trainer, name, None) for name in ("task", "_model", "_criterion"))
     modules = modules_of(*(type(part) for part in parts))
     restore, task = trainer.load_checkpoint, getattr(trainer, "task", None)

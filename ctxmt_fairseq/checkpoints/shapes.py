@@ -30,12 +30,8 @@ _without_values: ContextVar[bool] = ContextVar("without_values", default=False)
 
 
 class _ShapesOnly(TorchFunctionMode):
-    """Makes new parameters on the device "meta". What draws their values is not called: there it would
-    import PyTorch's compiler, which takes seconds.
-
-    Args:
-        largest: the largest tensor's numbers. most: how many tensors may be made.
-    """
+    """Makes new parameters on the device "meta", at most so many and so large ones. What draws their values
+    is not called: there it would import PyTorch's compiler, which takes seconds."""
 
     def __init__(self, largest: float, most: float):
         super().__init__()
@@ -57,14 +53,8 @@ class _ShapesOnly(TorchFunctionMode):
 
 @contextlib.contextmanager
 def shapes_only(largest: float = math.inf, most: float = math.inf) -> Iterator[None]:
-    """Models that are built meanwhile have no values; this also draws no random number.
-
-    Args:
-        largest, most: so many numbers a tensor may have, and so many tensors there may be.
-
-    Raises:
-        WrongValue: there are more.
-    """
+    """Models that are built meanwhile have no values, and draw no random number. If a tensor has more numbers
+    than ``largest``, or there are more than ``most``, it ends with a ``WrongValue``."""
     token = _without_values.set(True)
     try:
         with _ONE_AT_A_TIME, patch.object(SinusoidalPositionalEmbedding, "get_embedding", _TABLE):
@@ -86,16 +76,9 @@ _TABLE = staticmethod(_table_of_positions)
 def check_shapes(
     build: Callable[[Any], Any], options: Any, parameters: Mapping[str, Tensor], strict: bool
 ) -> None:
-    """Load parameters into a model without memory, which raises what loading them into a real one would.
-
-    Args:
-        build: makes a model of ``options``.
-        strict: whether there must be all parameters, and no others.
-
-    Raises:
-        WrongValue: the model has many more parameters than these, or larger ones. Other exceptions are those
-            of ``build`` and ``load_state_dict``.
-    """
+    """Load parameters into a model without memory, which raises what loading them into a real one would, or
+    ``WrongValue`` if it has many more of them, or larger ones. If ``strict`` it must have all of them, and no
+    others."""
     largest = max((tensor.numel() for tensor in parameters.values()), default=0)
     options = copy.deepcopy(options)  # fairseq changes them when it builds and when it loads
     # twice: what a model replaces after it was built, and the sentence-level model whose shapes it records

@@ -32,11 +32,8 @@ class _Taken(NamedTuple):
 
 
 def add_options(parser: Any, options: Type[OptionGroup], place: Any = None) -> None:
-    """First what must be given, then a class's own options before those that it inherits.
-
-    Args:
-        place: a group of the parser that options without a heading of their own go to
-    """
+    """First what must be given, then a class's own options before those that it inherits; ``place`` is a
+    group of the parser for options without a heading of their own."""
     place = parser.add_argument_group(options.heading) if options.heading else place or parser
     if options.exclusive:
         place = place.add_mutually_exclusive_group(required=options.required)

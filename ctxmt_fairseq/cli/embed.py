@@ -26,7 +26,7 @@ from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.device import Device
 from ctxmt_fairseq.cli.options.result_files import as_json
 from ctxmt_fairseq.cli.options.split_prefixes import Splits
-from ctxmt_fairseq.vectors.store_header import DTYPES
+from ctxmt_fairseq.vectors.context_store import DTYPES
 from ctxmt_fairseq.vectors.text_encoders import BATCH, DEFAULT_ENCODER
 
 

@@ -28,8 +28,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input, Prefix, SharedFolder
 from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.model import ModelWithContext
-from ctxmt_fairseq.cli.options.result_files import as_json
-from ctxmt_fairseq.cli.options.table_style import TableStyle
+from ctxmt_fairseq.cli.options.result_files import TableStyle, as_json
 from ctxmt_fairseq.cli.options.whole_run import Contexts, Scores, Search
 
 if TYPE_CHECKING:

@@ -29,6 +29,8 @@ COMMANDS = {
         "evaluate": "a trained model through translation, scores and contrastive sets, in one go",
         "corpus": "corpora as they are downloaded to text with document ids",
         "import": "take over a model that another program has trained",
+        "export": "a trained model for other programs, or as a folder that runs alone",
+        "card": "what a model is, reads and was made of",
         "average": "average the checkpoints nearest the best one",
         "analyse": "pictures of what models do with their context, and of systems side by side",
         "control": "control attributes such as formality by context, and measure it",
@@ -46,11 +48,8 @@ def parser() -> CommandParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run one subcommand; returns the exit code (1 where nobody reads the output on, 130 for Ctrl-C).
-
-    Raises:
-        SystemExit: with code 2, for bad input.
-    """
+    """Run one subcommand; returns the exit code (1 where nobody reads the output on, 130 for Ctrl-C), but for
+    bad input, which exits with 2."""
     code = run_command(_run, sys.argv[1:] if argv is None else argv)
     if code == BAD_INPUT:
         raise SystemExit(code)

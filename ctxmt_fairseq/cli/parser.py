@@ -17,13 +17,9 @@ Tables = Mapping[str, Mapping[str, Union[str, Type["Command"]]]]
 
 class CommandParser(argparse.ArgumentParser):
     """argparse's, but options are written in full, and a wrong command line is bad input as any other.
-
-    Abbreviations would mean something else as soon as another option begins alike.
-
-    Args:
-        command: its class or, as it is imported when it is first asked for, its module: a command starts
-            without what the others import.
-    """
+    Abbreviations would mean something else as soon as another option begins alike. The command is a class or,
+    as it is imported when it is first asked for, its module: a command starts without what the others
+    import."""
 
     def __init__(self, *args: Any, command: Union[str, Type["Command"], None] = None, **kwargs: Any):
         how = {"allow_abbrev": False, "formatter_class": argparse.RawDescriptionHelpFormatter}
@@ -75,11 +71,7 @@ class CommandParser(argparse.ArgumentParser):
         self.set_defaults(command=found)
 
     def command(self, argv: Sequence[str]) -> "Command":
-        """The command that a command line asks for, with its options.
-
-        Raises:
-            BadInput: the command line is wrong.
-        """
+        """The command that a command line asks for, with its options."""
         parsed = self.parse_args(argv)
         from ctxmt_fairseq.cli.arguments import with_values
 

@@ -195,11 +195,7 @@ class Preprocess(Command):
         print(statistics_table(preprocess(corpus, vocabulary, *how)))
 
     def _steps(self, truecase: bool) -> List[Dict[str, Any]]:
-        """The text steps without files.
-
-        Raises:
-            BadInput: options that contradict each other.
-        """
+        """The text steps without files."""
         entries = self.moses.steps() + [{"step": "lowercase"}] * self.lowercase
         if self.lowercase + self.moses.truecase + truecase > 1:
             raise BadInput("give one of --lowercase, --truecase and --truecase-counts")

@@ -35,9 +35,8 @@ from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.base.paths import Chart, Input, Output, Prefix
 from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.model import ModelWithContext, search
-from ctxmt_fairseq.cli.options.result_files import Json, as_lines
+from ctxmt_fairseq.cli.options.result_files import Json, TableStyle, as_lines
 from ctxmt_fairseq.cli.options.scoring import TOKENIZER, Resampling
-from ctxmt_fairseq.cli.options.table_style import TableStyle
 from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE
 
 if TYPE_CHECKING:
@@ -107,11 +106,10 @@ class Probe(SharedCommand):
     def run(self) -> None:
         self.examples.check(self)
         from ctxmt_fairseq.data.context_options import SELECTIONS
-        from ctxmt_fairseq.evaluation.probe.outcome_scores import Tests
+        from ctxmt_fairseq.evaluation.probe.outcome_scores import Tests, draw_sizes, size_table
         from ctxmt_fairseq.evaluation.probe.probe_report import WordChoice, probe
         from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
         from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
-        from ctxmt_fairseq.evaluation.probe.size_curve import draw_sizes, size_table
         from ctxmt_fairseq.evaluation.probe.word_report import word_lines
         from ctxmt_fairseq.evaluation.significance.measures import measure
         from ctxmt_fairseq.text.word_tags import read_tags

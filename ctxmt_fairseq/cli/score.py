@@ -18,9 +18,8 @@ from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.base.paths import Folder, Input
-from ctxmt_fairseq.cli.options.result_files import Json
+from ctxmt_fairseq.cli.options.result_files import Json, TableStyle
 from ctxmt_fairseq.cli.options.scoring import Comet, Tokens
-from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 TOKENIZED = 100  # lines, as many as sacrebleu waits for
 

@@ -13,13 +13,7 @@ from ctxmt_fairseq.text.word_tags import overlaps
 
 
 class SideWords:
-    """One side of a binarised text.
-
-    Args:
-        sentences: LongTensors, each with ``</s>`` at its end; None: there are none.
-        dictionary: that of their subwords.
-        subwords: the segmentation that made them.
-    """
+    """One side of a binarised text: its sentences, if there are any, their dictionary and segmentation."""
 
     def __init__(self, sentences: Optional[Any], dictionary: Dictionary, subwords: Subwords):
         self.sentences, self.dictionary, self.subwords = sentences, dictionary, subwords

@@ -21,12 +21,8 @@ _VERSION = re.compile(r"#version: (0\.[12])")
 
 
 def load_codes(path: PathLike, vocabulary: Optional[PathLike] = None, threshold: int = 0) -> Any:
-    """Make subword-nmt's ``BPE`` with the merges of a file.
-
-    Args:
-        vocabulary: a file with the pieces that may come out; None: all may.
-        threshold: the count that a piece has at least in that file.
-    """
+    """Make subword-nmt's ``BPE`` with the merges of a file; with a vocabulary only its pieces come out, those
+    that it has at least ``threshold`` times."""
     from subword_nmt.apply_bpe import BPE
 
     # It ends the process at a bad line, so the lines are checked before.
@@ -35,8 +31,7 @@ def load_codes(path: PathLike, vocabulary: Optional[PathLike] = None, threshold:
 
 
 def _frequent(path: PathLike, threshold: int) -> Set[str]:
-    """The pieces of a vocabulary that occur at least ``threshold`` times; there must be one, because
-    subword-nmt takes none for no vocabulary."""
+    """The pieces of a vocabulary that occur often enough; subword-nmt would ignore an empty one."""
     pieces = set()
     for number, line in enumerate(iterate_lines(path), 1):
         piece, _, count = line.strip("\r ").removesuffix(" #fairseq:overwrite").rpartition(" ")

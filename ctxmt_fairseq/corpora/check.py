@@ -25,12 +25,8 @@ MAX_RATIO = 9  # of the two sides' characters
 
 @dataclass
 class Report:
-    """What was found: ``ctxmt preprocess`` refuses ``faults``; ``remarks`` may be intended.
-
-    Attributes:
-        lines: file -> its number of lines.
-        examples: finding -> the first lines, as FILE:LINE.
-    """
+    """What was found: ``ctxmt preprocess`` refuses ``faults``; ``remarks`` may be intended. ``examples`` of a
+    finding are its first lines, as FILE:LINE."""
 
     lines: Dict[str, int] = field(default_factory=dict)
     faults: Counter = field(default_factory=Counter)
@@ -45,11 +41,7 @@ class Report:
 
 
 def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str]] = ((), ())) -> Report:
-    """Read all files of a corpus.
-
-    Args:
-        admitted: for either side, the codes of the languages that it may be in; none: any.
-    """
+    """Read all files of a corpus, whose sides may be in the ``admitted`` languages; none: any."""
     if any(admitted):
         detector()  # so that a missing tool is said at once
     report, judge = Report(), Judge()

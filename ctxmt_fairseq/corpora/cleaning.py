@@ -85,10 +85,7 @@ STEPS: Dict[str, Step] = {
 
 
 def chosen_steps(names: str) -> Tuple[str, ...]:
-    """Read the steps of ``--clean``: all, none, or names joined by commas; ``-NAME`` leaves one out.
-
-    A name that no step has is an ``ArgumentTypeError``.
-    """
+    """Read the steps of ``--clean``: all, none, or names joined by commas; ``-NAME`` leaves one out."""
     if names == "none":
         return ()
     given = [] if names == "all" else [name.strip() for name in names.split(",")]

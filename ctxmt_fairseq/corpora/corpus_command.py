@@ -17,6 +17,7 @@ from typing import (
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Language, OutputPrefix, Prefix
 
 if TYPE_CHECKING:
@@ -50,12 +51,8 @@ class OfCorpus(OfLanguages):
 
 
 class NewCorpus(OfLanguages):
-    """A command that makes a corpus, or several with --held-out.
-
-    Attributes:
-        kind: what the account calls it; by default the command.
-        unit: of the input, in words.
-    """
+    """A command that makes a corpus, or several with --held-out; the account calls it ``kind`` (or by the
+    command), and counts the input in ``unit``."""
 
     kind: ClassVar[str] = ""
     unit: ClassVar[str] = "lines"
@@ -66,15 +63,22 @@ class NewCorpus(OfLanguages):
         """Yield what is written."""
         raise NotImplementedError
 
+    def start(self) -> Optional[int]:
+        """``run``; an error names the command that reads a file which looks like another kind of corpus."""
+        from ctxmt_fairseq.corpora.file_kinds import hint_of
+
+        try:
+            return super().start()
+        except BadInput as error:
+            if "this looks like" in str(error):
+                raise
+            raise BadInput(f"{error}{hint_of(self.inputs(), type(self).__name__.lower())}") from None
+
     def run(self) -> None:
         self.write(self.parts())
 
     def write(self, parts: Iterable["Part"], held_out: Optional["HeldOut"] = None) -> None:
-        """Write parts, and print the account.
-
-        Args:
-            held_out: documents that go to other corpora.
-        """
+        """Write parts, and print the account; held-out documents go to other corpora."""
         from tqdm.auto import tqdm
 
         from ctxmt_fairseq.corpora.films import HeldOut
@@ -135,12 +139,7 @@ class FileWise(OptionGroup):
     skip_broken: bool = skip_broken("files")
 
     def parts(self, work: Callable, units: Callable, items: Iterable[Any]) -> Iterator[Any]:
-        """Parts from files, by the workers that were asked for.
-
-        Args:
-            work: from an item to its part.
-            units: how many units of the input an item has, if it turns out to be broken.
-        """
+        """Parts of items, made by ``work`` in so many workers; ``units`` counts those of a broken item."""
         from ctxmt_fairseq.corpora.workers import in_order, skipping
 
         work = functools.partial(skipping, work, units) if self.skip_broken else work

@@ -17,7 +17,7 @@ VERSION = 1
 _ENTRIES = {
     **{"source_lang": str, "target_lang": str, "splits": dict, "dictionaries": dict},
     **{"joined_dictionary": bool, "average_source_length": int, "text_steps": list},
-    **{"given_symbols": dict, "language_tokens": dict},
+    **{"given_symbols": dict, "language_tokens": dict, "card": dict},
 }
 _REQUIRED = ("source_lang", "target_lang", "splits")
 
@@ -44,12 +44,18 @@ def read_description(folder: PathLike) -> Dict[str, Any]:
         get(Place(path, part="given_symbols"), {language: symbols}, language, int)
     for language in description.get("language_tokens", {}):
         get(Place(path, part="language_tokens"), description["language_tokens"], language, str)
+    get(place, {"license": None, **description}, "license", str, null=True)
     for name, split in description["splits"].items():
         inner = Place(path, part=f"split {name!r}")
         get(inner, split, "sentences", int)
         if "source_digest" in split:
             get(inner, split, "source_digest", str)
     return description
+
+
+def description_of(folder: PathLike) -> Dict[str, Any]:
+    """The description of a data folder; {}: another tool has made it."""
+    return read_description(folder) if (Path(folder) / DESCRIPTION).is_file() else {}
 
 
 def entry(folder: PathLike, key: str) -> Any:
@@ -62,10 +68,8 @@ def languages_of(folder: PathLike) -> Optional[Tuple[str, str]]:
 
     fairseq guesses them from the names of files, and takes ``zh`` for ``zh-Hans``.
     """
-    if not (Path(folder) / DESCRIPTION).is_file():
-        return None
-    description = read_description(folder)
-    return description["source_lang"], description["target_lang"]
+    description = description_of(folder)
+    return (description["source_lang"], description["target_lang"]) if description else None
 
 
 def language_token(folder: PathLike, language: str) -> str:
@@ -73,23 +77,19 @@ def language_token(folder: PathLike, language: str) -> str:
 
     Models of many languages are told by it which one they read, and which one they write.
     """
-    described = (Path(folder) / DESCRIPTION).is_file()
-    return read_description(folder).get("language_tokens", {}).get(language, "") if described else ""
+    return description_of(folder).get("language_tokens", {}).get(language, "")
 
 
 def load_dictionary(path: PathLike) -> Any:
     """Load ``dict.LANG.txt`` of a data folder, whose text must be binarised with it."""
     path = Path(path)
-    described = (path.parent / DESCRIPTION).is_file()
-    digests = read_description(path.parent).get("dictionaries", {}) if described else {}
+    digests = description_of(path.parent).get("dictionaries", {})
     return checked_dictionary(path, digests.get(path.name))
 
 
 def source_digest(folder: PathLike, split: str) -> Optional[str]:
     """The digest of a split's source text; None: the folder does not tell."""
-    if not (Path(folder) / DESCRIPTION).is_file():
-        return None
-    return read_description(folder)["splits"].get(split, {}).get("source_digest")
+    return description_of(folder).get("splits", {}).get(split, {}).get("source_digest")
 
 
 def digest_line(sentence: str) -> bytes:

@@ -22,7 +22,7 @@ from ctxmt_fairseq.corpora.store_writer import check_same_kind, store_writer
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.text_steps import TextSteps, steps_of_language
 from ctxmt_fairseq.text.metadata_text import metadata_text
-from ctxmt_fairseq.vectors.store_header import HEADER, INDEX_DTYPE, StoreHeader, index_file, read_header
+from ctxmt_fairseq.vectors.context_store import HEADER, INDEX_DTYPE, StoreHeader, index_file, read_header
 from ctxmt_fairseq.vectors.text_encoders import load_text_encoder
 
 _CHUNK = 2**20
@@ -30,14 +30,8 @@ _CHUNK = 2**20
 
 @dataclass(frozen=True)
 class Request:
-    """What to embed.
-
-    Attributes:
-        data: the folder that ``ctxmt preprocess`` has made.
-        splits: fairseq's split name -> the prefix of its text.
-        fields: those of the metadata; None: those of the store, if it is there, else all that are found.
-        sentences: whether the source sentences are embedded.
-    """
+    """What to embed of the folder ``data``: splits by their prefixes, metadata fields (None: those of the
+    store, if it is there, else all that are found), and perhaps the source sentences."""
 
     data: PathLike
     splits: Mapping[str, str]
@@ -107,11 +101,7 @@ def survey(request: Request) -> Dict[str, Survey]:
 def chosen_fields(
     request: Request, surveys: Mapping[str, Survey], store: Optional[StoreHeader]
 ) -> Tuple[str, ...]:
-    """Choose the fields to embed.
-
-    Args:
-        store: the header of the store that they will be added to, if there is one.
-    """
+    """Choose the fields to embed, those of the store that they will be added to, if there is one."""
     found = list(dict.fromkeys(field for one in surveys.values() for field in one.given))
     known = list(store.fields) if store else []
     wanted = request.fields
@@ -187,11 +177,8 @@ def embed(
 
 
 def summary(out: PathLike, new: Mapping[str, int]) -> Dict[str, Any]:
-    """Tell what is in a store, and how much smaller it is than a vector for each text of all lines.
-
-    Args:
-        new: split -> the number of vectors that were added for it.
-    """
+    """Tell what is in a store, and how much smaller it is than a vector for each text of all lines; ``new``
+    has the number of vectors that were added for each split."""
     header = read_header(out)
     contexts = {split: _contexts(Path(out) / index_file(split)) for split in header.splits}
     total = sum(contexts.values())

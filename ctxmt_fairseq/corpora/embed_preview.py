@@ -13,13 +13,9 @@ from ctxmt_fairseq.corpora.text_steps import steps_of_language
 
 
 def preview(request: Request, out: PathLike, examples: int) -> Dict[str, Any]:
-    """Collect the texts of the first sentences of each split, and counts.
-
-    Returns:
-        ``fields``; ``splits``: name -> ``sentences``, ``examples`` (the texts of the sentence and of each
-        field, None for nothing), ``given`` and ``nothing`` as in ``Survey``; ``contexts``, ``distinct``: the
-        texts of all splits together, with the empty one.
-    """
+    """Collect the texts of the first sentences of each split, and counts. ``examples`` of a split are the
+    texts of the sentence and of each field, None for nothing; ``contexts`` and ``distinct`` count the texts
+    of all splits together, with the empty one."""
     surveys = survey(request)
     fields = chosen_fields(request, surveys, existing(out))
     steps = steps_of_language(request.data, "source")

@@ -25,15 +25,12 @@ _NOTHING = r"\N"
 
 
 def read_omdb(paths: Sequence[PathLike], wanted: AbstractSet[str], seen: Counter) -> Films:
-    """Find films among records of the Open Movie Database.
+    """Find wanted films among records of the Open Movie Database: film -> its texts, unchanged, for each
+    field. A film's first record counts.
 
     Args:
         paths: files with a record, a list (JSON) or lines of them (.jsonl, .ndjson), or folders of these.
-        wanted: ids of films; others are passed over.
         seen: counts the records, and the useless ones by reason.
-
-    Returns:
-        film -> its texts, unchanged, for each field that the record has. A film's first record counts.
     """
     films: Films = {}
     for path in _record_files(paths):

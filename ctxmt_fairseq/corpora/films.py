@@ -22,8 +22,7 @@ def film_of(document: str) -> str:
 
 
 def normal_id(text: str) -> str:
-    """The IMDb id in an id or in the name of OPUS' file, as OPUS writes it: ``tt0133093`` and
-    ``de/1999/133093/4567.xml`` are ``133093``."""
+    """The IMDb id as OPUS writes it: ``tt0133093`` and ``de/1999/133093/4567.xml`` are ``133093``."""
     found = _IMDB.fullmatch(text.strip())
     return found[1] or found[2] if found else text.strip()
 

@@ -18,11 +18,8 @@ _NORMALISED_PAIR, _EXACT_DOCUMENT = 3, 2
 
 
 class Overlap:
-    """What splits share. The last split is read first: hashes of what was read stay in memory.
-
-    Attributes:
-        marked: how many lines became context only.
-    """
+    """What splits share, and how many lines became context only. The last split is read first: hashes of what
+    was read stay in memory."""
 
     def __init__(self) -> None:
         self._known: Dict[str, List[Counter[int]]] = {}
@@ -30,13 +27,9 @@ class Overlap:
         self.marked = 0
 
     def rows(self, split: str, rows: Iterable[Row], last: bool = False, mark: bool = False) -> Iterator[Row]:
-        """Pass on a split's rows, and compare them with the splits before. Lines that are only context count
-        for their documents alone.
-
-        Args:
-            last: no other split will be compared with this one.
-            mark: make pairs that are shared (but for case and punctuation) context only.
-        """
+        """Pass on a split's rows, and compare them with the splits before; with ``mark`` make pairs that are
+        shared (but for case and punctuation) context only. Lines that are only context count for their
+        documents alone."""
         known = self._known.copy()
         own = self._known[split] = [Counter[int]() for _ in range(2 * len(_KINDS))]
         found = {other: self._found.setdefault((split, other), [set() for _ in own]) for other in known}

@@ -11,13 +11,7 @@ _RUN = re.compile(r"#\d+$")
 
 
 class Pair(NamedTuple):
-    """A line of a corpus.
-
-    Attributes:
-        document: the document's id; a document is a run of equal ids.
-        current: False for a line that is only context.
-        metadata: text by field.
-    """
+    """A line of a corpus; a run of equal ids is a document; what is not ``current`` is only context."""
 
     source: str
     target: str
@@ -76,13 +70,9 @@ def part_of(read: int, kept: List[Pair], reason: str = "") -> Part:
 
 
 class DocumentBuilder:
-    """Collects the lines of one document of the input.
-
-    Context never crosses a hole, so the lines after it are a document of their own, ``NAME/2``, ``NAME/3``.
-
-    Args:
-        keep_empty: whether to keep lines that are empty on a side, as in a test set, whose lines count.
-    """
+    """Collects the lines of one document of the input, also those that are empty on a side if ``keep_empty``
+    (as in a test set, whose lines count). Context never crosses a hole, so the lines after it are a document
+    of their own, ``NAME/2``, ``NAME/3``."""
 
     def __init__(self, name: str, account: Account, keep_empty: bool = False):
         self.name, self.account, self.keep_empty = name, account, keep_empty
@@ -92,11 +82,8 @@ class DocumentBuilder:
     def add(
         self, source: str, target: str, metadata: Mapping[str, str] = _NOTHING, current: bool = True
     ) -> None:
-        """Add a unit of the input, with its blanks folded, unless it must be left out.
-
-        Args:
-            current: False for a line that is only context; one of its sides may be empty.
-        """
+        """Add a unit of the input, with its blanks folded, unless it must be left out; a line that is only
+        context may be empty on one of its sides."""
         if not (is_text(source) and is_text(target)):
             self.leave_out("not UTF-8")
             return

@@ -78,10 +78,7 @@ def preprocess(
     drop_overlap: bool = False,
 ) -> Dict[str, Any]:
     """Make the data folder ``out``, or on an error nothing; returns its description, as in ``ctxmt.json``.
-
-    Args:
-        drop_overlap: have training pairs that another split has as context only.
-    """
+    With ``drop_overlap`` training pairs that another split has are context only."""
     languages = corpus.languages
     like = _check(corpus, vocabulary)
     files = {

@@ -38,12 +38,7 @@ class RoundTrip:
 
 
 def round_trip(text: Iterable[str], pieces: Iterable[str], subwords: Subwords) -> RoundTrip:
-    """Compare text with what becomes of its pieces.
-
-    Args:
-        text: sentences as they were written.
-        pieces: of each of these sentences and of more, joined by blanks.
-    """
+    """Compare sentences as they were written with what becomes of their pieces, joined by blanks."""
     number, changed = 0, []
     for number, (line, cut) in enumerate(zip(text, pieces, strict=False), start=1):
         line, out = subwords.steps.kept(line), subwords.decode(cut)

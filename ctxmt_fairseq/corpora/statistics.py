@@ -23,9 +23,8 @@ class Statistics:
     """Counts of lengths; memory does not grow with the corpus.
 
     Attributes:
-        words, subwords: for source and target, length -> sentences; ``subwords`` is [] without a data folder.
+        words, subwords: by side, length -> sentences; ``subwords`` is [] without a data folder.
         documents: length in sentences -> documents.
-        context_only: sentences that are marked 0.
     """
 
     words: List[Counter]
@@ -64,11 +63,7 @@ class Statistics:
 
 
 def measure(files: TextFiles, encode: Sequence[Encode] = ()) -> Statistics:
-    """Read a corpus once.
-
-    Args:
-        encode: for source and target, from sentences to their subwords, joined by spaces.
-    """
+    """Read a corpus once; ``encode`` makes of either side's sentences their subwords, joined by spaces."""
     result = Statistics([Counter(), Counter()], [Counter() for _ in encode])
     for batch in chunks(tqdm(files.documents(), unit=" documents", disable=None), BATCH // 10):
         result.documents.update(map(len, batch))

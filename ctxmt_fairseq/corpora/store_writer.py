@@ -22,7 +22,7 @@ from ctxmt_fairseq.base.files import writing
 from ctxmt_fairseq.corpora.text_lookup import TextLookup
 from ctxmt_fairseq.text.absence import EMPTY_TEXT, NO_TEXT
 from ctxmt_fairseq.text.text_lines import PathLike
-from ctxmt_fairseq.vectors.store_header import (
+from ctxmt_fairseq.vectors.context_store import (
     DTYPES,
     HEADER,
     INDEX_DTYPE,
@@ -43,12 +43,7 @@ _SAME = 0.01  # two runs of one encoder may differ so much, because devices and 
 
 @contextlib.contextmanager
 def store_writer(path: PathLike, wanted: StoreHeader, encoder: TextEncoder) -> Iterator["StoreWriter"]:
-    """Make a store, or go on with one.
-
-    Args:
-        path: its folder: new, empty or a store.
-        wanted: encoder, dimension, dtype, fields and sentences, which a store that is there must have too.
-    """
+    """Make a store, or go on with one, which must have the encoder, fields and so on that are ``wanted``."""
     path = Path(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -99,12 +94,7 @@ def check_same_kind(path: PathLike, header: StoreHeader, wanted: StoreHeader) ->
 
 
 class StoreWriter:
-    """A store that is being filled; ``store_writer`` opens it.
-
-    Attributes:
-        header: what is on disk.
-        new: the number of texts that this writer has embedded.
-    """
+    """A store that is being filled; ``store_writer`` opens it. It has embedded ``new`` texts."""
 
     def __init__(self, path: Path, header: StoreHeader, encoder: TextEncoder):
         self.path, self.header, self.encoder = path, header, encoder
@@ -171,12 +161,9 @@ class StoreWriter:
         self.header = header
 
     def write_split(self, name: str, rows: Iterator[Sequence[Optional[str]]], digest: str) -> None:
-        """Write a split's index, and embed what is new in it; at the end it replaces an earlier one.
-
-        Args:
-            rows: for each sentence its own text and one of each field, None for nothing.
-            digest: that of the source text.
-        """
+        """Write a split's index, and embed what is new in it; at the end it replaces an earlier one. A row is
+        for each sentence its own text and one of each field, None for nothing; ``digest`` that of the source
+        text."""
         checksum = sentences = 0
         with Draft(self.path / index_file(name)) as draft:
             with open(draft.path, "wb") as stream:

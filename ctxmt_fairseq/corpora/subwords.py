@@ -82,7 +82,10 @@ class Subwords:
             rows: Iterable[List[str]] = map(str.split, texts)
         else:
             try:
-                rows = self.processor.encode(texts, out_type=str, num_threads=threads)
+                if threads > 1:
+                    rows = self.processor.encode(texts, out_type=str, num_threads=threads)
+                else:  # of a list SentencePiece has each call start a thread, and waits for it
+                    rows = [self.processor.encode(text, out_type=str) for text in texts]
             except (RuntimeError, SystemError, UnicodeError):  # pieces that are no text
                 raise BadInput("is a damaged SentencePiece model", self.model) from None
         never = _NEVER_TEXT | {self.token}
@@ -148,14 +151,10 @@ def train_subwords(
 ) -> bytes:
     """Train SentencePiece with the separator and the mask as symbols of their own; returns the model's file.
 
-    The same sentences give the same model. If the text carries fewer pieces, raises ``TooManyPieces``.
-
-    Args:
-        sentences: the training text. It must not raise, because SentencePiece would take that for the end.
-        kind: "unigram" or "bpe".
-        character_coverage: the share of the text's characters that get a piece.
-        normalization: one of ``NORMALIZATIONS``, or a FILE.tsv of SentencePiece's rules.
-        symbols: words that are one piece each, wherever they stand.
+    The same sentences give the same model; if they carry fewer pieces, raises ``TooManyPieces``. Reading them
+    must not raise, because SentencePiece would take that for the end. ``normalization`` is one of
+    ``NORMALIZATIONS``, or a FILE.tsv of SentencePiece's rules; ``symbols`` are words that are one piece each,
+    wherever they stand.
     """
     import sentencepiece
 

@@ -13,13 +13,8 @@ def _key(text: str) -> bytes:
 
 
 class TextLookup:
-    """Finds the numbers of texts that were added.
-
-    The table is made anew whenever it is needed, so nothing of it has to survive.
-
-    Args:
-        path: a new file; one that is there is replaced. ``close`` deletes it.
-    """
+    """Finds the numbers of texts that were added, in a new file, which ``close`` deletes. The table is made
+    anew whenever it is needed, so nothing of it has to survive."""
 
     def __init__(self, path: Path):
         self.path = path

@@ -14,8 +14,7 @@ from ctxmt_fairseq.text.text_lines import iterate_lines, parse_flag, tidy, toget
 
 @dataclass(frozen=True)
 class Row:
-    """A sentence pair: its line from 1, texts with single spaces, document id, ``current`` "0" or "1",
-    metadata by field."""
+    """A sentence pair: line (from 1), tidy texts, document id, ``current`` "0" or "1", metadata by field."""
 
     line: int
     source: str
@@ -28,11 +27,8 @@ class Row:
 @dataclass(frozen=True)
 class TextFiles:
     """The files of one split: PREFIX.SRC, PREFIX.TGT, PREFIX.docids and, if there, .current; metadata.
-
-    Args:
-        blank_lines: whether a blank line on both sides ends a document, and there are no ids.
-        ids_optional: whether every line is a document, with its number as the id, if there are no ids.
-    """
+    Without ids a blank line on both sides ends a document (``blank_lines``), or every line is one, with its
+    number as the id (``ids_optional``)."""
 
     prefix: str
     source_lang: str

@@ -100,8 +100,7 @@ class Moses(TextStep):
 
 
 class Punctuation(TextStep):
-    """Normalises quotes, dashes, spaces and full-width signs as Moses does, and drops control characters, by
-    sacremoses."""
+    """Normalises quotes, dashes, spaces and full-width signs, and drops control characters, as Moses does."""
 
     stays = True
 
@@ -232,11 +231,7 @@ class TextSteps:
 
     @classmethod
     def of_entries(cls, entries: Sequence[Any], folder: PathLike, language: str) -> "TextSteps":
-        """Make the steps of the list in ``ctxmt.json``.
-
-        Args:
-            folder: it has the steps' files.
-        """
+        """Make the steps of the list in ``ctxmt.json`` of a folder, which has their files."""
         steps = []
         for entry in entries:
             name = entry.get("step") if isinstance(entry, dict) else None

@@ -41,12 +41,7 @@ def count_unknown(texts: Iterable[str], subwords: Subwords, dictionary: Any) -> 
 def warn_of_unknown(
     name: PathLike, total: int, unknown: Counter, subwords: Subwords, dictionary: Any
 ) -> None:
-    """Log a warning if more than 5 % of a text's subwords are unknown.
-
-    Args:
-        name: the text's name.
-        total, unknown: see ``count_unknown``.
-    """
+    """Log a warning if more than 5 % of a text's subwords are unknown (``count_unknown``)."""
     share = unknown.total() / max(total, 1)
     if share > TOLERATED:
         kind = "subwords" if subwords.cuts_words else "words"

@@ -73,14 +73,8 @@ def find_models(folder: PathLike, languages: List[str]) -> List[Optional[str]]:
 def place_steps(
     vocabulary: Vocabulary, folder: Path, languages: List[str], text: Callable[[str], Iterable[str]]
 ) -> Tuple[List[Mapping[str, Any]], Dict[str, TextSteps]]:
-    """Put the files that text steps read into the folder.
-
-    Args:
-        text: gives a language's training text.
-
-    Returns:
-        the list for ``ctxmt.json``; language -> steps.
-    """
+    """Put the files that text steps read into the folder, learnt of a language's training text where they
+    must be; returns the list for ``ctxmt.json``, and the steps by language."""
     entries = list(vocabulary.steps)
     if vocabulary.truecase or vocabulary.learn_truecase:
         counts = {x: _own_or_joint(vocabulary.truecase, f"truecase.{x}", "truecase") for x in languages}
@@ -171,11 +165,8 @@ def _train(vocabulary: Vocabulary, model: Path, text: Mapping[str, Path]) -> Non
 def place_dictionaries(
     vocabulary: Vocabulary, folder: Path, frequencies: Dict[str, Counter]
 ) -> Dict[str, Any]:
-    """Write ``dict.LANG.txt``, with the separator and the mask at the end; returns them by language.
-
-    Args:
-        frequencies: language -> symbol counts of the training text, where no dictionaries are given.
-    """
+    """Write ``dict.LANG.txt``, with the separator and the mask at the end; returns them by language. Where
+    none are given, they come from the symbol counts of the training text."""
     names = {language: f"dict.{language}.txt" for language in frequencies}
     given: Mapping[str, PathLike] = vocabulary.dictionaries
     if vocabulary.like is not None:

@@ -16,13 +16,9 @@ _AHEAD = 8  # so many pieces of work for each worker are under way at most; the 
 
 
 def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int = 1) -> Iterator[Result]:
-    """Yield ``work`` of each item, in the order of the items, however many workers there are.
-
-    Args:
-        work: a function that other processes can import; what it raises is raised here.
-        items: they are read as the work goes on, never all at once.
-        workers: the number of processes; 1 works in this one.
-    """
+    """Yield ``work`` of each item, in the order of the items, however many workers (processes; 1: this one)
+    there are. Other processes can import ``work``; what it raises is raised here. Items are read as it goes
+    on, never all at once."""
     if workers == 1:
         yield from map(work, items)
         return

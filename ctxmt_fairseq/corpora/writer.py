@@ -61,16 +61,9 @@ def write_corpus(
     route: Route = lambda document: 0,
 ) -> Dict[str, Any]:
     """Write PREFIX.SRC, PREFIX.TGT, PREFIX.docids and PREFIX.counts.json; PREFIX.current if a line is only
-    context, PREFIX.meta.jsonl if one has metadata.
-
-    Args:
-        parts: in order; they are read as they are written, so that memory stays small.
-        prefixes: those of one corpus or several, from which ``route`` chooses by document; none may be empty.
-        description: what was read, and how; it goes into the counts.
-
-    Returns:
-        the content of PREFIX.counts.json, for the first prefix.
-    """
+    context, PREFIX.meta.jsonl if one has metadata; returns the counts of the first prefix, with the
+    description. Parts are read as they are written, so that memory stays small. ``route`` chooses among the
+    prefixes by document, and none may be empty."""
     account = Account()
     route = functools.lru_cache(maxsize=1)(route)  # all lines of a document go one way
     names = [corpus_files(prefix, languages) for prefix in prefixes]

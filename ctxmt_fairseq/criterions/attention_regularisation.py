@@ -1,8 +1,10 @@
 """Pulls attention towards the context that people found useful, beside any criterion: the attention
 regularisation of "Do Context-Aware Translation Models Pay the Right Attention?" (Yin et al. 2021)."""
 
+import contextlib
 import math
-from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
+from functools import partial
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Tuple
 
 import torch
 from fairseq.criterions import FairseqCriterion
@@ -13,7 +15,56 @@ from torch import Tensor
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.criterions.context_discounted import logged_sum
-from ctxmt_fairseq.models.blocks.attention_divergence import divergence, first_inputs, log_attention
+
+_HIDDEN = -1e9  # the score of a hidden key; unlike that of minus infinity, its gradient is a number
+
+
+@contextlib.contextmanager
+def first_inputs(attentions: Mapping[str, MultiheadAttention]) -> Iterator[Dict[str, Dict[str, Any]]]:
+    """Collect the arguments with which each attention is first called in the block, by its name."""
+    found: Dict[str, Dict[str, Any]] = {}
+
+    def keep(name: str, module: Any, args: Any, kwargs: Dict[str, Any]) -> None:
+        found.setdefault(name, kwargs)
+
+    with contextlib.ExitStack() as hooks:
+        for name, module in attentions.items():
+            hook = module.register_forward_pre_hook(partial(keep, name), with_kwargs=True)
+            hooks.callback(hook.remove)
+        yield found
+
+
+def log_attention(
+    attention: MultiheadAttention, inputs: Mapping[str, Any], rows: Tensor, queries: Tensor
+) -> Tensor:
+    """Compute the logarithms of the heads' mean weights from some queries to all keys, before attention
+    dropout: (n, S) float32, with a very negative number where a key is hidden.
+
+    They are computed for these queries (rows and places (n,)) alone, apart from the attention, which uses the
+    fused kernel. ``inputs`` are its arguments: ``query`` (T, B, C), ``key`` (S, B, C), ``key_padding_mask``
+    (B, S) or None, ``attn_mask`` (T, S) or None.
+    """
+    query, key = inputs["query"][queries, rows], inputs["key"][:, rows]
+    heads, width = attention.num_heads, attention.head_dim
+    q = attention.q_proj(query).unflatten(-1, (heads, width)) * attention.scaling
+    k = attention.k_proj(key).unflatten(-1, (heads, width))
+    scores = torch.einsum("nhc,snhc->nhs", q, k).float()
+    padding, mask = inputs.get("key_padding_mask"), inputs.get("attn_mask")
+    if padding is not None:
+        scores = scores.masked_fill(padding[rows].bool().unsqueeze(1), _HIDDEN)
+    if mask is not None:
+        chosen = mask[queries].unsqueeze(1)
+        scores = scores.masked_fill(chosen if chosen.dtype == torch.bool else chosen < 0, _HIDDEN)
+    return scores.log_softmax(-1).logsumexp(1) - math.log(heads)
+
+
+def divergence(logs: Tensor, keys: Tensor) -> Tuple[Tensor, Tensor]:
+    """Compute KL(uniform over ``keys`` || attention), in nats, and the share of attention that goes to them,
+    both (n,), from its logarithms (n, S) and a mask (n, S) with at least one key in each row."""
+    many = keys.sum(-1)
+    cross_entropy = -logs.masked_fill(~keys, 0.0).sum(-1) / many
+    return cross_entropy - many.log(), (logs.exp() * keys).sum(-1)
+
 
 # For each name of an attention: its side, the class of the layers, and the layer's attribute.
 ATTENTIONS = {
@@ -54,13 +105,9 @@ def chosen_attentions(model: Any, layers: Mapping[str, str]) -> Dict[str, Multih
 
 
 class Distance(NamedTuple):
-    """Sums over the highlighted words of a batch, for one attention.
-
-    Attributes:
-        divergence: the sum of KL(uniform over the word's support || the heads' mean attention), in nats.
-        share: the sum of the share of attention that goes to the support.
-        words: the number of words.
-    """
+    """Sums over the highlighted words of a batch, for one attention: of KL(uniform over the word's support ||
+    the heads' mean attention), in nats, and of the share of attention that goes to the support; and how many
+    words those are."""
 
     divergence: Tensor
     share: Tensor
@@ -68,11 +115,8 @@ class Distance(NamedTuple):
 
 
 def distance(attention: MultiheadAttention, inputs: Mapping[str, Any], marked: Mapping[str, Any]) -> Distance:
-    """Measure how far an attention is from the highlights; a word's value is the mean over its subwords.
-
-    Args:
-        inputs: see ``log_attention``. marked: what ``highlight_batch`` gives for this attention.
-    """
+    """Measure how far an attention (its ``inputs``: see ``log_attention``) is from the highlights, as
+    ``highlight_batch`` gives them; a word's value is the mean over its subwords."""
     logs = log_attention(attention, inputs, marked["rows"], marked["queries"])
     values, shares = divergence(logs, marked["keys"])
     share = shares.detach() / marked["subwords"]

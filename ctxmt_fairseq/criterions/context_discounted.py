@@ -1,7 +1,7 @@
 """Context-discounted cross-entropy: focused concatenation (Lupo et al. 2022), section 3.1, equation 2."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Dict, List, Tuple
 
 import torch
@@ -16,6 +16,7 @@ from fairseq.logging import metrics
 from torch import Tensor
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.data.context_options import explained
 from ctxmt_fairseq.text.symbols import SEPARATOR
 
 
@@ -27,11 +28,8 @@ def sentence_ends(target: Tensor, separator: int, eos: int) -> Tensor:
 
 
 def context_mask(target: Tensor, separator: int, eos: int = -1) -> Tensor:
-    """Mark each row of ``target`` (B, T) up to its last separator, this included: BoolTensor (B, T).
-
-    Args:
-        eos: the index of ``</s>``, if it may end the context.
-    """
+    """Mark each row of ``target`` (B, T) up to its last separator, this included: BoolTensor (B, T). The
+    context may end with ``eos``, too, if it is given."""
     places = torch.arange(1, target.size(1) + 1, device=target.device)
     last = (sentence_ends(target, separator, eos) * places).amax(1, keepdim=True)  # 0: it is one sentence
     return places <= last
@@ -48,15 +46,8 @@ def target_weights(target: Tensor, separator: int, pad: int, discount: float, eo
 
 
 def token_losses(lprobs: Tensor, target: Tensor) -> Tuple[Tensor, Tensor]:
-    """The negative log-probability of each target token, and the sum of the whole vocabulary's, for
-    smoothing.
-
-    Args:
-        lprobs: (N, V) log-probabilities. target: LongTensor (N,).
-
-    Returns:
-        two tensors (N, 1), in which pads count, too.
-    """
+    """The negative log-probability of each target token (N,), and the sum of the whole vocabulary's, for
+    smoothing: of ``lprobs`` (N, V) two tensors (N, 1), in which pads count, too."""
     return -lprobs.gather(-1, target.unsqueeze(-1)), -lprobs.sum(-1, keepdim=True)
 
 
@@ -85,15 +76,11 @@ def _current_context_ratio(meters: Dict[str, Any]) -> float:
 
 @dataclass
 class ContextDiscountedCriterionConfig(LabelSmoothedCrossEntropyCriterionConfig):
-    context_discount: float = field(
-        default=0.01,
-        metadata={
-            "help": "weight of the context sentences' loss, 0 to 1 (1: no discount; default: the paper's)"
-        },
+    context_discount: float = explained(
+        0.01, "weight of the context sentences' loss, 0 to 1 (1: no discount; default: the paper's)"
     )
-    discount_normalisation: ChoiceEnum(["tokens", "weights"]) = field(  # type: ignore[valid-type]
-        default="tokens",
-        metadata={"help": "divide the loss by the number of target tokens, or by the sum of their weights"},
+    discount_normalisation: ChoiceEnum(["tokens", "weights"]) = explained(  # type: ignore[valid-type]
+        "tokens", "divide the loss by the number of target tokens, or by the sum of their weights"
     )
 
 

@@ -3,7 +3,7 @@ grows where a translation is hardly likelier with its own context than with a ra
 
 import logging
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import torch
@@ -20,6 +20,7 @@ from ctxmt_fairseq.criterions.context_discounted import (
     log_mean,
 )
 from ctxmt_fairseq.data.context_exchange import derangement
+from ctxmt_fairseq.data.context_options import explained
 
 logger = logging.getLogger(__name__)
 
@@ -61,18 +62,17 @@ def margin_losses(
 
 def _margin(level: str, default: float, shown: str = "") -> Any:
     text = f"by how much a {level} should be likelier with its own context, in nats per token"
-    return field(default=default, metadata={"help": text + shown})
+    return explained(default, text + shown)
 
 
 def _weight(level: str, default: float) -> Any:
-    return field(default=default, metadata={"help": f"weight of the {level} level's margin loss"})
+    return explained(default, f"weight of the {level} level's margin loss")
 
 
 @dataclass
 class ContextMarginCriterionConfig(ContextDiscountedCriterionConfig):
-    context_discount: float = field(
-        default=1.0,
-        metadata={"help": "weight of the context sentences in the base loss, 0 to 1 (1: no discount)"},
+    context_discount: float = explained(
+        1.0, "weight of the context sentences in the base loss, 0 to 1 (1: no discount)"
     )
     margin_data: float = _margin("mini-batch", math.log(1.1), " (default: log 1.1)")
     margin_sentence: float = _margin("sentence", 0.0)
@@ -80,12 +80,10 @@ class ContextMarginCriterionConfig(ContextDiscountedCriterionConfig):
     margin_data_weight: float = _weight("data", 1.0)
     margin_sentence_weight: float = _weight("sentence", 0.0)
     margin_token_weight: float = _weight("token", 1.0)
-    margin_contexts: int = field(
-        default=1, metadata={"help": "random contexts for each sentence; each costs a pass through the model"}
+    margin_contexts: int = explained(
+        1, "random contexts for each sentence; each costs a pass through the model"
     )
-    margin_detach: bool = field(
-        default=False, metadata={"help": "no gradient through the scores with random contexts"}
-    )
+    margin_detach: bool = explained(False, "no gradient through the scores with random contexts")
 
 
 @register_criterion("context_margin", dataclass=ContextMarginCriterionConfig)
@@ -171,13 +169,9 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
         return loss, nll
 
     def current_scores(self, lprobs: Tensor, target: Tensor, width: int) -> Tuple[Tensor, Tensor]:
-        """What the margins compare: the log-probabilities (B, width) of each row's current target tokens,
-        with 0 after them; and where they are, bool (B, width).
-
-        Args:
-            lprobs: (B * T, V). target: (B, T).
-            width: the number of tokens of the longest current sentence.
-        """
+        """What the margins compare, from ``lprobs`` (B * T, V): the log-probabilities (B, width) of each
+        row's current target tokens (of the longest sentence ``width``), 0 after them; and where they are,
+        bool (B, width)."""
         current = target.ne(self.padding_idx) & ~context_mask(target, self.separator)
         places = torch.arange(width, device=target.device)
         there = places < current.sum(1, keepdim=True)

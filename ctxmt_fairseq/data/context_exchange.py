@@ -23,10 +23,7 @@ _ROWS = ("index", "distances", "roles", "rows", "vectors", "tags")
 
 def derangement(size: int, generator: Optional[torch.Generator] = None) -> Optional[Tensor]:
     """Draw a uniformly random cycle through ``size`` rows: LongTensor (size,) on the CPU, nowhere its own
-    index.
-
-    None: there are fewer than two rows. Without ``generator``, torch's global one draws.
-    """
+    index. None: there are fewer than two rows. Without ``generator``, torch's global one draws."""
     if size < 2:
         return None
     path = torch.randperm(size, generator=generator)
@@ -37,14 +34,9 @@ def derangement(size: int, generator: Optional[torch.Generator] = None) -> Optio
 
 @dataclass(frozen=True)
 class WindowFormat:
-    """How the windows of one side are written.
-
-    Attributes:
-        separator, pad, eos: dictionary indices; separator None: there is nothing between sentences.
-        left_pad: whether pads come first.
-        pad_to_multiple: the width of a batch is a multiple of this number.
-        max_tokens: the longest window that the model holds; None: no limit.
-    """
+    """How the windows of one side are written. If ``separator`` is None, there is nothing between sentences;
+    the width of a batch is a multiple of ``pad_to_multiple``; ``max_tokens`` is what the model holds (None:
+    no limit)."""
 
     separator: Optional[int]
     pad: int
@@ -68,16 +60,9 @@ def window_formats(cfg: Any, source: Dictionary, target: Dictionary) -> Tuple[Wi
 
 
 def exchange_windows(sample: Batch, order: Tensor, source: WindowFormat, target: WindowFormat) -> Batch:
-    """Copy a batch of ``document_window``, with the context of row ``order[i]`` in row i, on both sides.
-
-    Args:
-        sample: B windows as ``DocumentWindowDataset.collater`` makes them; it stays as it is.
-        order: LongTensor (B,) on the CPU.
-
-    Returns:
-        a new batch with the rows in the same order, so they are not sorted by length any more. If the new
-        window is longer than the model holds, the row has no context at all on that side.
-    """
+    """Copy a batch of ``document_window``, with the context of row ``order[i]`` in row i, on both sides. The
+    rows stay in the same order, so they are not sorted by length any more. If the new window is longer than
+    the model holds, the row has no context at all on that side."""
     parts, windows = sample["parts"], sample["windows"]
     tokens = sample["net_input"]["src_tokens"], sample["target"]
     sides = [
@@ -150,12 +135,8 @@ _NUMBERS = ("before", "resume", "length", "fits", "from_own", "from_before", "fr
 
 
 def _plan(parts: np.ndarray, width: int, order: np.ndarray, form: WindowFormat) -> _Side:
-    """Plan windows with the current sentence of row i between what is before and after that of row
-    ``order[i]``.
-
-    Args:
-        parts: (B, 3) those of the old windows, whose batch has this ``width``.
-    """
+    """Plan windows, of a batch of this ``width`` with ``parts`` (B, 3), with the current sentence of row i
+    between what is before and after that of row ``order[i]``."""
     before, own, after = parts.T
     start = width - parts.sum(1) if form.left_pad else np.zeros_like(before)
 

@@ -48,16 +48,10 @@ class ContextFormat:
 
 
 class ContextRequest:
-    """What the models of a task read: the task owns it, and its datasets look there for every batch.
-
-    Datasets may be made before the first model; then batches have fairseq's inputs alone.
-
-    Args:
-        provided: the kinds of context that the task can give.
-
-    Attributes:
-        exchanges: with so many random contexts the criterion compares each sentence's own in validation.
-    """
+    """What the models of a task, which provides some kinds of context, read: the task owns it, and its
+    datasets look there for every batch. If they are made before the first model, batches have fairseq's
+    inputs alone. With so many ``exchanges`` the criterion compares each sentence's context with random ones
+    in validation."""
 
     exchanges = 0
 
@@ -71,13 +65,8 @@ class ContextRequest:
         return self._adopted or ContextFormat()
 
     def adopt(self, model: Any, arch: str) -> None:
-        """Give from now on what ``model`` reads, which is nothing for one of fairseq's own.
-
-        The models of an ensemble must read the same, because fairseq gives it to all of them.
-
-        Args:
-            arch: its name, for messages.
-        """
+        """Give from now on what ``model`` reads, which is nothing for one of fairseq's own. The models of an
+        ensemble must read the same, because fairseq gives it to all of them."""
         asked = getattr(model, "context_format", ContextFormat())
         if asked.kind and asked.kind not in self.provided:
             provided = {name: getattr(task, "provides", ()) for name, task in TASK_REGISTRY.items()}

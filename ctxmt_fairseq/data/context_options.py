@@ -4,6 +4,7 @@ A field is an option of fairseq's commands (``tasks/context_config.py``) and of 
 ``Translator``, and, unless it concerns training alone, a value that is saved in checkpoints.
 """
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, TypeVar
@@ -33,6 +34,11 @@ def option(
         offered: whether the commands of ``ctxmt`` that run a model have it.
     """
     return Field(default, help=help, fits=fits, expected=expected, training=training, offered=offered)
+
+
+def explained(default: Any, help: str) -> Any:
+    """A field of fairseq's own configurations, with its text in --help."""
+    return dataclasses.field(default=default, metadata={"help": help})
 
 
 def sentences(help: str) -> Any:
@@ -171,6 +177,13 @@ class ContextOptions(OptionGroup):
 class WindowOptions(ContextOptions):
     """The options of the task ``document_window``."""
 
+    window_tokens: int = option(
+        0,
+        "take context sentences, the nearest first, while the source window, and the target context, have at "
+        "most so many tokens (0: as many sentences as the other options say)",
+        lambda value: 0 <= value < 2**20,
+        "a number of tokens, or 0",
+    )
     no_separator: bool = option(
         False,
         "nothing stands between the sentences of a source window: a flag tells them apart "
@@ -225,11 +238,7 @@ SIZES = ("source_context", "source_context_after", "target_context", "target_con
 
 
 def given_options(options: Mapping[str, Any], known: Mapping[str, Any]) -> Dict[str, Any]:
-    """Check options by their names, and leave out those that are None; a path becomes text.
-
-    Args:
-        known: the names that there are, each with an example of a value.
-    """
+    """Check options by the ``known`` ones, without those that are None; a path becomes text."""
     given = {name: value for name, value in options.items() if value is not None}
     given.update({name: str(value) for name, value in given.items() if isinstance(value, Path)})
     for name, value in given.items():

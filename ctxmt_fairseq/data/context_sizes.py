@@ -50,14 +50,10 @@ class WindowParts:
 
     Attributes:
         lines: (B,) the lines of the current sentences, which are the batch's ``id``.
-        current: the B source sentences to translate.
         lengths: (B,) the source's tokens, which are the batch's ``src_lengths``.
-        sentences: (B,) the number of sentences before the current one in the target window, which are its
-            ``target_context_sizes``.
-        source: (B, 3) the source window's tokens before, in and after the current sentence; None: it is no
-            window.
-        target: (B, 3) those of the target window; None: there are no target sentences.
-        split: the dataset's name.
+        sentences: (B,) how many are before the current one in the target window (``target_context_sizes``).
+        source, target: (B, 3) the windows' tokens before, in and after the current sentence; None: the source
+            is no window, or there are no target sentences.
     """
 
     lines: np.ndarray

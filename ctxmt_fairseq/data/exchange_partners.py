@@ -9,11 +9,8 @@ from ctxmt_fairseq.data.context_exchange import derangement
 
 
 class ExchangePartners:
-    """Each sentence's partners, whose contexts it gets: one for each of ``draws``, always the same ones.
-
-    Args:
-        dataset: a ``ContextDataset`` whose limits are set.
-    """
+    """Each sentence's partners, whose contexts it gets: one for each of ``draws``, always the same ones. The
+    dataset's limits are set."""
 
     def __init__(self, dataset: Any, draws: int):
         self.dataset = dataset
@@ -27,13 +24,9 @@ class ExchangePartners:
                 self._partners.append(partners)
 
     def of(self, lines: np.ndarray) -> Optional[Dict[str, Any]]:
-        """Make a batch in which the sentences ``lines`` (B,) can exchange contexts with their partners.
-
-        Returns:
-            ``batch``: of these sentences and all their partners, R rows; ``rows`` (B,): where the sentences
-            are in it; ``orders`` (M, R): whose context each row gets, see ``exchange_rows``. None: there
-            is no other sentence.
-        """
+        """Make a batch in which the sentences ``lines`` (B,) can exchange contexts with their partners: the
+        batch of R rows; ``rows`` (B,), where the sentences are in it; and ``orders`` (M, R), whose context
+        each row gets (``exchange_rows``). None: there is no other sentence."""
         if not self._partners:
             return None
         numbers = self.dataset.lines[:]

@@ -14,12 +14,7 @@ SentenceStarts = Sequence[Tuple[Sentence, int]]  # the sentences of a window, an
 
 @dataclass(frozen=True)
 class WindowHighlights:
-    """The highlights of one window, as places in it, without pads.
-
-    Attributes:
-        words: by side, the places of each word's subwords.
-        support: by side, the places of supporting subwords.
-    """
+    """A window's highlights by side, as places without pads: subwords of each word, and of the support."""
 
     words: Dict[str, List[np.ndarray]]
     support: Dict[str, np.ndarray]
@@ -28,12 +23,8 @@ class WindowHighlights:
 def in_window(
     highlights: LineHighlights, starts: Dict[str, SentenceStarts], current: Dict[str, int]
 ) -> WindowHighlights:
-    """Find a line's highlights in its window, without the support that is outside of it.
-
-    Args:
-        starts: of each side's window.
-        current: the first token of the current sentence there.
-    """
+    """Find a line's highlights in its window, without the support that is outside of it, from the ``starts``
+    of each side's window and the first token of the ``current`` sentence there."""
     support = {}
     for side, sentences in starts.items():
         places = [first + highlights.support[name] for name, first in sentences if name in highlights.support]

@@ -9,11 +9,7 @@ _SHARE = 0.05  # a group must save this share of the batch's tokens, pads includ
 
 
 class Group(NamedTuple):
-    """The rows from ``begin`` to before ``end``.
-
-    Attributes:
-        widths: the tokens of the longest row, for each of the lengths that ``length_groups`` was given.
-    """
+    """The rows from ``begin`` to before ``end``, and their longest row's tokens for each length given."""
 
     begin: int
     end: int
@@ -25,15 +21,9 @@ class Group(NamedTuple):
 
 
 def length_groups(*lengths: np.ndarray) -> Tuple[Group, ...]:
-    """Cut a batch into the groups that have the fewest tokens, pads included, and few of them.
-
-    Args:
-        lengths: for every sequence that a row has, the tokens (n,) of each of n rows. The rows should be
-            sorted by the first.
-
-    Returns:
-        groups of all rows, in their order; none: a single group would have all rows.
-    """
+    """Cut a batch into the groups, in the order of its rows, that have the fewest tokens, pads included, and
+    few of them; none: a single group would have all rows. Each of ``lengths`` (n,) has the tokens of one of a
+    row's sequences; rows should be sorted by the first."""
     n = len(lengths[0])
     borders = np.unique(np.linspace(0, n, min(n, _BORDERS) + 1).astype(np.int64))
     blocks = len(borders) - 1

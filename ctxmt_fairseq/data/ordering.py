@@ -15,15 +15,7 @@ LARGEST = 1023  # for ``winding``; longer windows are rare, and a worse order co
 
 
 def by_size(sizes: Sequence[np.ndarray], rng: Optional[np.random.Generator] = None) -> np.ndarray:
-    """Sort examples by the first of their sizes, then by the next; equal ones stay in their order, or ``rng``
-    draws it.
-
-    Args:
-        sizes: arrays (n,), in tokens or multiples of them.
-
-    Returns:
-        (n,) int32.
-    """
+    """Sort examples by sizes (n,), the first before the next: (n,) int32; ``rng`` shuffles equal ones."""
     order = np.arange(len(sizes[0]), dtype=np.int32)
     if rng is not None:
         rng.shuffle(order)
@@ -33,15 +25,10 @@ def by_size(sizes: Sequence[np.ndarray], rng: Optional[np.random.Generator] = No
 
 
 def winding(sizes: Sequence[np.ndarray]) -> List[np.ndarray]:
-    """Change sizes so that ``by_size`` sorts to and fro: each size rises where the sum of those before it is
-    even, and falls where it is odd.
-
-    This gives fewer pads: a batch that begins among the longest contexts of one sentence length ends among
-    the longest of the next one, not among its shortest.
-
-    Args:
-        sizes: arrays (n,) of whole numbers from 0; larger ones than ``LARGEST`` count as that.
-    """
+    """Change sizes, (n,) whole numbers from 0 to ``LARGEST``, so that ``by_size`` sorts to and fro: each size
+    rises where the sum of those before it is even, and falls where it is odd. This gives fewer pads: a batch
+    that begins among the longest contexts of one sentence length ends among the longest of the next one, not
+    among its shortest."""
     turned, odd = [], np.zeros(len(sizes[0]), bool)
     for each in sizes:
         each = np.minimum(each, LARGEST).astype(np.int16)

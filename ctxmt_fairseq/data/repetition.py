@@ -6,15 +6,9 @@ from ctxmt_fairseq.data import randomness
 
 
 class Repetition:
-    """How often each of n examples is seen in an epoch.
-
-    2.5 times is twice in each epoch, and once more in half of them, which (seed, epoch, line) draws. The
-    copies of an example are equal: they also have the same draws (``--sample-context-size`` and the like).
-
-    Args:
-        lines: (n,) the examples' lines, increasing.
-        times: (n,) float64, 1 or more.
-    """
+    """How often (1 or more ``times``) each of n examples, whose lines increase, is seen in an epoch. 2.5
+    times is twice in each epoch, and once more in half of them, which (seed, epoch, line) draws. The copies
+    of an example are equal: they also have the same draws (``--sample-context-size`` and the like)."""
 
     def __init__(self, lines: np.ndarray, times: np.ndarray, seed: int):
         self.lines, self.seed = np.asarray(lines, np.int32), seed

@@ -13,14 +13,8 @@ _ROUNDS = 1000  # of exchanges; about one is enough if documents are small besid
 
 class ShuffledContexts:
     """Permutes the contexts of a set's sentences (Voita et al. 2018, section 5.1: "the same test set with
-    shuffled context sentences").
-
-    Each context stays whole, and a sentence without context stays without.
-
-    Args:
-        options: ``ContextOptions``.
-        seed: with the epoch it determines the permutation.
-    """
+    shuffled context sentences"), by a permutation that seed and epoch determine. Each context stays whole,
+    and a sentence without context stays without."""
 
     def __init__(self, documents: Documents, options: Any, seed: int):
         self.documents = documents
@@ -53,16 +47,10 @@ class ShuffledContexts:
 def shuffled_lines(
     lines: np.ndarray, documents: Documents, reach: int, generator: np.random.Generator
 ) -> np.ndarray:
-    """Draw a permutation that gives no line its own context, nor one that shares a sentence with it.
-
-    Args:
-        lines: (n,) sentences that have context.
-        reach: the distance from the farthest previous to the farthest following context sentence: lines of
-            one document that are no farther apart share context, or are each other's context.
-
-    Returns:
-        (n,) the same lines: ``lines[i]`` gets the context of the i-th.
-    """
+    """Draw a permutation of sentences that have context: ``lines[i]`` gets the context of the i-th, never its
+    own, nor one that shares a sentence with it. ``reach`` is the distance from the farthest previous to the
+    farthest following context sentence: lines of one document that are no farther apart share context, or are
+    each other's context."""
     starts, _ = documents.bounds(lines)
     order = generator.permutation(len(lines))
     for _ in range(_ROUNDS):

@@ -14,8 +14,7 @@ class Inputs(NamedTuple):
     """What each of n examples adds to a batch, in the order of their lines.
 
     Attributes:
-        source, context, target: (n,) the tokens of the current sentence, of its longest context sentence, and
-            of its target side.
+        source, context, target: (n,) tokens of the current sentence, its longest context sentence and target.
         names: (n, C) which sentences the encoders read, as numbers from 0, or -1; a span reads equal ones
             once.
         reused: whether the first of the names is the current sentence, which is encoded already.
@@ -28,8 +27,8 @@ class Inputs(NamedTuple):
     reused: bool = False
 
     def loads(self, begins: np.ndarray) -> np.ndarray:
-        """Give, for the examples from each place in ``begins`` (b,) to the next, the longest source, context
-        and target, and the number of sentences and context rows: (5, b)."""
+        """Give, for the examples from each place in ``begins`` (b,) to the next, (5, b): the longest source,
+        context and target, and the number of sentences and context rows."""
         counts = np.diff(begins, append=len(self.source))
         chunks = (slice(at, at + CHUNK) for at in range(0, max(len(begins), 1), CHUNK))
         rows = [self._rows(begins[chunk], counts[chunk]) for chunk in chunks]
@@ -46,12 +45,7 @@ class Inputs(NamedTuple):
 
 def span_begins(lines: np.ndarray, documents: Documents, length: int, offset: int = 0) -> np.ndarray:
     """Find where spans of at most ``length`` consecutive lines of one document begin: places in ``lines``,
-    (s,).
-
-    Args:
-        lines: (n,) increasing line numbers.
-        offset: the first span of a document is shorter by this much, so that epochs can cut differently.
-    """
+    (s,). The first span of a document is shorter by ``offset``, so that epochs can cut differently."""
     starts = documents.starts[:-1]
     counts = (np.diff(documents.starts) - 1 + offset) // length + 1
     number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -68,19 +62,10 @@ def batches_of_spans(
     max_sentences: Optional[int],
     rng: Optional[np.random.Generator] = None,
 ) -> List[np.ndarray]:
-    """Put spans with sentences of similar length together, each whole if the limits allow it, else in halves.
-
-    An example that alone exceeds the limits is a batch. Without ``rng`` spans of equal size stay in their
-    order, so neighbours of one document are in one batch.
-
-    Args:
-        begins: (s,) the place where each span begins.
-        max_tokens: the limit of the tokens to encode, and of those of the target side; None or 0: no limit.
-        max_sentences: the limit of the number of examples; None or 0: no limit.
-
-    Returns:
-        the places of each batch's examples.
-    """
+    """Put spans with sentences of similar length together, each whole if the limits allow it, else in halves:
+    the places of each batch's examples. An example that alone exceeds the limits (of tokens to encode and of
+    the target side, or of examples; None or 0: no limit) is a batch. Without ``rng`` spans of equal size stay
+    in their order, so neighbours of one document are in one batch."""
     limit, most = max_tokens or np.inf, max_sentences or np.inf
 
     def fits(source: Any, context: Any, target: Any, sentences: Any, rows: Any) -> Any:

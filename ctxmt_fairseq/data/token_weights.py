@@ -21,11 +21,7 @@ class SplitLine(NamedTuple):
 
 
 class TokenWeights:
-    """The weights of the target tokens of S sentences, as one array of float32.
-
-    Args:
-        sizes: (S,) their tokens, ``</s>`` included.
-    """
+    """The weights of the target tokens, with ``</s>``, of S sentences, as one array of float32."""
 
     def __init__(self, sizes: np.ndarray):
         self.ends = np.cumsum(sizes, dtype=np.int64)
@@ -39,14 +35,9 @@ class TokenWeights:
     def read(
         cls, lines: Iterable[LineWeights], sizes: np.ndarray, split: Callable[[int], Optional[SplitLine]]
     ) -> "TokenWeights":
-        """Give the weights of words to their subwords; tokens of which nothing is said have 1.
-
+        """Give the weights of words, into which ``split`` cuts a line, to their subwords; others have 1.
         Lines that cannot be used are counted and logged: a subword is unknown, so nobody knows which word it
-        is of, or the file has other words, which is refused in more than 1 % of the lines.
-
-        Args:
-            split: gives the words of a line; None: they cannot be told.
-        """
+        is of, or the file has other words, which is refused in more than 1 % of the lines."""
         made = cls(sizes)
         read = unknown = other = 0
         first: Optional[BadInput] = None

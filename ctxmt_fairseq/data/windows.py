@@ -17,24 +17,15 @@ from ctxmt_fairseq.text.documents import Documents
 
 
 class Slots(NamedTuple):
-    """The context sentences of n windows: sentence indices, or NO_SENTENCE, or EMPTY_SENTENCE.
-
-    Attributes:
-        source: (n, C), one for each of ``WindowBuilder.source_columns``.
-        target: (n, M), one for each of ``WindowBuilder.target_columns``.
-    """
+    """The context sentences of n windows in the columns of either side: (n, C) and (n, M) sentence indices,
+    or NO_SENTENCE, or EMPTY_SENTENCE."""
 
     source: np.ndarray
     target: np.ndarray
 
 
 class WindowBuilder:
-    """Builds the windows of a corpus.
-
-    Args:
-        documents: the boundaries, which context never crosses.
-        options: sizes and selection.
-        seed: for the random choices (sampled sizes, random context).
+    """Builds the windows of a corpus; the seed is for random choices (sampled sizes, random context).
 
     Attributes:
         missing: what a slot has that the document has no sentence for, if the model can hold one.
@@ -66,13 +57,8 @@ class WindowBuilder:
         return self.options.sample_context_size or self.options.context_selection in ("random", "shuffled")
 
     def slots(self, indices: np.ndarray, epoch: int = 0, reach: Optional[np.ndarray] = None) -> Slots:
-        """Find the context sentences of the windows around ``indices`` (n,).
-
-        Args:
-            indices: current sentences.
-            epoch: for the random choices.
-            reach: (n,) context that is farther becomes NO_SENTENCE; None: no limit.
-        """
+        """Find the context sentences of the windows around the sentences ``indices`` (n,); context that is
+        farther than ``reach`` (n,) becomes NO_SENTENCE."""
         indices = np.asarray(indices, np.int64)
         share = None
         if self.options.sample_context_size:
@@ -101,13 +87,8 @@ class WindowBuilder:
         return Slots(side(self.source_columns), side(self.target_columns))
 
     def elsewhere(self, indices: np.ndarray, offsets: Any, epoch: int) -> np.ndarray:
-        """Draw a sentence of another document for each of n sentences.
-
-        Args:
-            indices: (n,) sentences.
-            offsets: the offset of the sentence that it replaces: one number gives (n,), (d, 1) gives (d, n).
-            epoch: for the random choice.
-        """
+        """Draw a sentence of another document for each of n sentences; ``offsets`` are those of what it
+        replaces: one number gives (n,), (d, 1) gives (d, n)."""
         start, end = (self.documents if self.variants is None else self.variants).bounds(indices)
         if self.variants is not None:
             indices = start

@@ -78,12 +78,9 @@ def tally_distances(distances: Iterable[Optional[int]], choices: Sequence[Choice
 
 
 def disc_numbers(groups: Mapping[str, Tally]) -> Dict[str, Optional[float]]:
-    """Disc., Disc_avg and Disc_all-d from groups, all of which need context except ``SAME_SENTENCE``.
-
-    Returns:
-        ``disc``: the mean accuracy of the groups that need context, weighted by their sizes; ``disc_avg``:
-            their plain mean; ``disc_all_d``: the weighted mean of all groups. None if there is no such group.
-    """
+    """The mean accuracy of the groups that need context (all but ``SAME_SENTENCE``), weighted by their sizes
+    (Disc.), their plain mean (Disc_avg), and the weighted mean of all groups (Disc_all-d); None if there is
+    no such group."""
     everything = {name: (group["accuracy"], group["examples"]) for name, group in groups.items()}
     context = [group for name, group in everything.items() if name != SAME_SENTENCE]
     alike = [(accuracy, 1) for accuracy, _ in context]
@@ -110,8 +107,7 @@ class ContrastiveReport:
         return self.conventions[str(self.convention)]
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON: the numbers of the chosen convention, and those of all four at the key
-        ``conventions``."""
+        """For JSON: the chosen convention's numbers, and those of all four at the key ``conventions``."""
         return {**vars(self), "convention": str(self.convention), **self.chosen}
 
     def table(self) -> str:
@@ -132,12 +128,7 @@ def contrastive_report(
     scores: Sequence[Sequence[CandidateScore]],
     convention: Optional[Convention] = None,
 ) -> ContrastiveReport:
-    """The accuracies on a scored set.
-
-    Args:
-        scores: for each example the scores of its candidates, in the set's order.
-        convention: the one to report; default: the set's own.
-    """
+    """The accuracies on a set, from the scores of each example's candidates in the set's order."""
     examples = contrastive_set.examples
     if [len(row) for row in scores] != [len(example.candidates) for example in examples]:
         raise ValueError("expected one score per candidate of every example")

@@ -16,13 +16,8 @@ from ctxmt_fairseq.text.documents import Documents
 
 
 class CandidateWindows:
-    """The windows that the models read for each candidate of each example, built as in training.
-
-    They can be scored again and again while a model learns.
-
-    Attributes:
-        rows: for each example the windows of its candidates, in the set's order.
-    """
+    """The windows that the models read for each candidate of each example, built as in training: ``rows`` has
+    those of each example. They can be scored again and again while a model learns."""
 
     def __init__(self, loaded: LoadedModels, examples: Sequence[ContrastiveExample]):
         self.dataset = _dataset(loaded, examples)
@@ -36,12 +31,7 @@ class CandidateWindows:
         max_tokens: int = MAX_TOKENS,
         progress: bool = True,
     ) -> List[List[CandidateScore]]:
-        """Teacher-forced scores of the candidates of each example, or of the examples ``numbers``.
-
-        Args:
-            max_tokens: padded target tokens in a batch.
-            progress: show a progress bar, where stderr is a terminal.
-        """
+        """Teacher-forced scores of the candidates of each example, or of the examples ``numbers``."""
         rows = self.rows if numbers is None else [self.rows[number] for number in numbers]
         windows = [window for row in rows for window in row]
         scores = iter(

@@ -23,18 +23,10 @@ def _sets(paths: str) -> List[ContrastiveSet]:
 
 
 class ContrastiveValidation:
-    """Contrastive sets, scored by a model in training as ``ctxmt contrast`` scores them by a trained one.
-
-    All of the sets is read and turned into windows before the training, so that what is wrong with them stops
-    it there. The processes of a training share the examples.
-
-    Args:
-        task: its configuration names the sets, and how many examples of each are scored: evenly spaced ones.
-        model: before its first update.
-
-    Raises:
-        BadInput: see ``read_contrastive_sets`` and ``score_candidates``.
-    """
+    """Contrastive sets, scored by a model in training as ``ctxmt contrast`` scores them by a trained one. All
+    of the sets is read and turned into windows before the training, so that what is wrong with them stops it
+    there. The processes of a training share the examples. The task's configuration names the sets, and how
+    many evenly spaced examples of each are scored."""
 
     def __init__(self, task: Any, model: Any):
         cfg = task.cfg
@@ -56,11 +48,7 @@ class ContrastiveValidation:
 
     @staticmethod
     def metrics(paths: str) -> List[str]:
-        """The names of what is measured on sets that are joined by ``:``.
-
-        Raises:
-            BadInput: as for the class.
-        """
+        """The names of what is measured on sets that are joined by ``:``."""
         return [METRIC, *(f"{METRIC}_{suite.name}" for suite in _sets(paths))]
 
     def accuracies(self, model: Any) -> Dict[str, float]:

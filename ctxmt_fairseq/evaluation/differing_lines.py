@@ -11,13 +11,11 @@ from ctxmt_fairseq.text.documents import Documents
 
 @dataclass(frozen=True)
 class LinedText:
-    """A text and its translations, line by line.
+    """A text and its translations by system, line by line.
 
     Attributes:
-        hypotheses: system -> translations.
         documents: their boundaries; None: every line is a document.
         current: (N,) bool, False for lines that serve as context only; None: there are no such lines.
-        metadata: for each line its texts by field; None: there is none.
     """
 
     sources: Sequence[str]
@@ -36,13 +34,8 @@ class LinedText:
 
 @dataclass(frozen=True)
 class DifferingLine:
-    """A line whose translations differ.
-
-    Attributes:
-        line: from 1.
-        context, reference_context: the sentences before the line in its document, and their references.
-        hypotheses, scores: for each system; a score is that of this line alone, 0 to 100.
-    """
+    """A line (from 1) whose translations differ, with the sentences before it in its document, and the score
+    of this line alone, 0 to 100, of each system."""
 
     line: int
     source: str
@@ -65,12 +58,8 @@ class DifferingLine:
 
 
 def differing_lines(text: LinedText, measure: SacrebleuMeasure, context: int) -> List[DifferingLine]:
-    """The lines whose translations differ, with the largest difference of scores first.
-
-    Args:
-        measure: scores each line alone.
-        context: how many sentences before a line to show.
-    """
+    """The lines whose translations differ, with ``context`` sentences before each, and with the largest
+    difference of scores, each of a line alone, first."""
     systems = text.hypotheses.values()
     lines = [line for line in text.translated if len({hypotheses[line] for hypotheses in systems}) > 1]
     references = [text.references[line] for line in lines]
@@ -99,12 +88,7 @@ def differing_lines(text: LinedText, measure: SacrebleuMeasure, context: int) ->
 
 
 def listing(found: Sequence[DifferingLine], names: Sequence[str], measure: str, total: int, top: int) -> str:
-    """The lines with the largest differences in either direction, as text.
-
-    Args:
-        total: the number of lines of the text.
-        top: how many lines to show for each direction.
-    """
+    """The ``top`` lines with the largest differences in either direction, of ``total`` lines, as text."""
     better = sum(line.difference > 0 for line in found)
     worse = sum(line.difference < 0 for line in found)
     parts = [

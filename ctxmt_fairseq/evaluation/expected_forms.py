@@ -35,13 +35,8 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 @dataclass(frozen=True)
 class ExpectedForm:
-    """One example.
-
-    Attributes:
-        form: the word or words that are expected.
-        distance: how many sentences back the deciding word is; 0: in the same sentence; None: unknown.
-        reference: a human translation; None: the set has none.
-    """
+    """One example: the word or words that are expected, and how many sentences back the deciding word is (0:
+    in the same sentence; None: unknown)."""
 
     id: str
     form: str
@@ -59,8 +54,7 @@ class FormSet:
 
 
 def words(text: str) -> List[str]:
-    """The words of a text in lower case: runs of letters with their marks, and digits; single characters in
-    scripts without blanks."""
+    """A text's words in lower case: letters with marks, digits, characters of scripts without blanks."""
     text = unicodedata.normalize("NFC", text).lower()
     return "".join(f" {sign} " if unspaced(sign) else sign if of_word(sign) else " " for sign in text).split()
 
@@ -144,13 +138,8 @@ def _form(place: Place, record: Any, key: str) -> str:
 
 @dataclass(frozen=True)
 class FormReport:
-    """How often translations have the expected form. The references' share is the most to be hoped for.
-
-    Attributes:
-        groups: the tallies of the translations: kind (``phenomena``, ``distances``, ``forms``) -> name ->
-            tally.
-        references: the same for the references; None if the set has none.
-    """
+    """How often translations have the expected form, as tallies by kind (``phenomena``, ``distances``,
+    ``forms``) and name; the references' share is the most to be hoped for."""
 
     name: str
     matching: str
@@ -198,13 +187,8 @@ class FormReport:
 
 
 def decide(form_set: FormSet, translations: Sequence[str], matching: str) -> List[bool]:
-    """Whether each translation has its example's form.
-
-    Args:
-        translations: those of the examples' current sentences alone, in the set's order. (ctxpro's scorer
-            takes the last sentence of a translation, which may contain its context.)
-        matching: one of ``MATCHINGS``.
-    """
+    """Whether each translation has its example's form. Translations are those of the current sentences alone;
+    ctxpro's scorer takes the last sentence of a translation, which may contain its context."""
     matches = MATCHINGS[matching]
     return [matches(text, each.form) for text, each in zip(translations, form_set.examples, strict=True)]
 
@@ -231,8 +215,7 @@ def _report(form_set: FormSet, found: Sequence[bool], matching: str) -> FormRepo
 
 
 def decision_lines(form_set: FormSet, found: Sequence[bool], matching: str) -> Iterator[str]:
-    """One JSON object for each example, as ``ctxmt compare contrast`` reads them: ``chosen`` is 1 if the form
-    is there and 0 otherwise, ``correct`` is always 1."""
+    """JSON lines for ``ctxmt compare contrast``: ``chosen`` is 1 if the form is there, ``correct`` is 1."""
     for example, decision in zip(form_set.examples, found, strict=True):
         record = {"set": form_set.name, "id": example.id, "phenomenon": example.phenomenon,
                   "distance": example.distance, "expected": example.form, "correct": RIGHT.chosen,

@@ -19,13 +19,8 @@ NO_MODEL = ("none", "13a", "intl", "zh", "char")  # tokenizers that consist of r
 
 @dataclass(frozen=True)
 class Translation:
-    """A translation and its references, without outer blanks, and without lines that are only context.
-
-    Attributes:
-        hypotheses: N lines.
-        references: R lists of N lines.
-        document_lengths: the lines of each document, N together; None if the documents are not known.
-    """
+    """N lines of a translation and of R references, without outer blanks, and without lines that are only
+    context; and the lines of each document, N together, if they are known."""
 
     hypotheses: List[str]
     references: List[List[str]]
@@ -34,15 +29,9 @@ class Translation:
 
 @dataclass(frozen=True)
 class MetricScore:
-    """One metric's value.
-
-    Attributes:
-        score: 0 to 100; COMET's is about 0 to 1.
-        signature: sacrebleu's; it includes the samples and the seed of a bootstrap.
-        bootstrap_mean, confidence: the mean of the bootstrap samples, and half of their 95 % interval; None
-            without a bootstrap.
-        digits: how many digits tables show after the point.
-    """
+    """One metric's value, 0 to 100 (COMET's is about 0 to 1), and how many digits tables show after the
+    point. With a bootstrap, whose samples and seed are in sacrebleu's signature, it has the mean of the
+    samples (``bootstrap_mean``), and half of their 95 % interval (``confidence``)."""
 
     name: str
     level: str
@@ -60,13 +49,9 @@ def read_translation(
     current: Optional[PathLike] = None,
     surface: Callable[[str], str] = str,
 ) -> Translation:
-    """Read files whose lines belong together.
-
-    Args:
-        docids: one document id per line.
-        current: 0 or 1 on each line; lines marked 0 served as context only and are left out.
-        surface: a function for every line, such as ``TextSteps.surface`` of the system's data folder.
-    """
+    """Read files whose lines belong together, each line in its ``surface`` form (such as
+    ``TextSteps.surface`` of the system's data folder); lines that ``current`` marks 0 served as context only
+    and are left out."""
     hypotheses = [surface(line.strip()) for line in iterate_lines(hypothesis)]
     if not hypotheses:
         raise BadInput("expected translations, found an empty file", hypothesis)

@@ -27,14 +27,8 @@ def candidate_lines(sets: Iterable[ContrastiveSet]) -> Iterator[str]:
 
 
 def read_candidate_scores(path: PathLike, sets: Sequence[ContrastiveSet]) -> List[Scores]:
-    """The scores of all candidates, in the order of ``candidate_lines``.
-
-    What the program counted is taken for the current sentence and for the window alike.
-
-    Raises:
-        BadInput: a line is not a sum of log-probabilities and a number of tokens, or there are more or fewer
-            lines than candidates.
-    """
+    """The scores of all candidates, in the order of ``candidate_lines``; what the program counted is taken
+    for the current sentence and for the window alike."""
     lines = list(iterate_lines(path))
     expected = sum(1 for _ in _candidates(sets))
     if len(lines) != expected:

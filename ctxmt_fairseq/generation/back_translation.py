@@ -26,15 +26,8 @@ def other_files(
     mark: Optional[Tuple[str, str]] = None,
 ) -> List[Tuple[str, Optional[str]]]:
     """Give the corpus's other files and their contents: the text that was translated, now the target side;
-    its document ids; which lines are only context; metadata. None: this corpus has no such file
-    (``write_files``).
-
-    Args:
-        prefix, language: of the corpus, and of the text.
-        documents: one sentence for each line of ``docids``.
-        current: a file that says which lines are only context; None: none are.
-        mark: a metadata field and its text, for every sentence.
-    """
+    its document ids; which lines are only context; metadata, for every sentence the field and text of
+    ``mark``. None: this corpus has no such file (``write_files``)."""
     columns: Dict[str, Optional[Iterable[object]]] = {
         language: documents.sentences,
         "docids": iterate_ids(docids),

@@ -18,17 +18,9 @@ def length_of(text: str) -> int:
 def cross_entropies(
     loaded: LoadedModels, sources: List[str], targets: List[str], max_tokens: int = MAX_TOKENS
 ) -> np.ndarray:
-    """Compute -log p(target | source), ``</s>`` included, in nats per word of the target (``length_of``).
-
-    Every pair is a document of its own, so no context is read.
-
-    Args:
-        sources, targets: N sentences each.
-        max_tokens: padded target tokens in a batch.
-
-    Returns:
-        (N,); infinite where a sentence is longer than the models can read.
-    """
+    """Compute -log p(target | source) of N pairs, ``</s>`` included, in nats per word of the target
+    (``length_of``): (N,); infinite where a sentence is longer than the models can read. Every pair is a
+    document of its own, so no context is read."""
     source_tokens = [loaded.encode_source(text) for text in sources]
     target_tokens = [loaded.encode_target(text) for text in targets]
     lengths = zip(map(len, source_tokens), map(len, target_tokens), strict=True)

@@ -12,6 +12,7 @@ from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.long_sentences import FittedText, SourceText, fit_sentences
 from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE, SearchSettings
 from ctxmt_fairseq.models.blocks.sentence_cache import SentenceCache
+from ctxmt_fairseq.tasks.search.best_symbols import hand_best_symbols
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
 from ctxmt_fairseq.tasks.search.running_document import RunningDocuments, schedule
 from ctxmt_fairseq.text.documents import Documents
@@ -50,6 +51,7 @@ class DocumentTranslator:
         self.terms = ForcedTerms(glossary, loaded, search.beam) if glossary else None
         if self.terms:
             self.generator.search = self.terms.search
+        hand_best_symbols(self.generator)
 
     @property
     def remark(self) -> Optional[str]:

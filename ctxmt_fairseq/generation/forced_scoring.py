@@ -31,12 +31,9 @@ MAX_TOKENS = 4000
 
 
 class TokenScores(NamedTuple):
-    """The log-probabilities (base e) of a target window's tokens.
-
-    Attributes:
-        window: (T,) float64, target context, separators and ``</s>`` included.
-        first: the index of the current sentence's first token, without its language's token.
-    """
+    """The log-probabilities (base e) of a target window's tokens, (T,) float64, target context, separators
+    and ``</s>`` included; ``first`` is the index of the current sentence's first token, without its
+    language's token."""
 
     window: np.ndarray
     first: int
@@ -48,18 +45,10 @@ class TokenScores(NamedTuple):
 
 
 class TranslationScorer:
-    """Scores given translations of a text, under one setting of the context options after the other.
-
-    A window that looks the same to the models under several options is scored once.
-
-    Args:
-        sources, targets: n sentences each as int64 tokens, ending with ``</s>``. The targets before a
-            sentence are its target context.
-        documents: their boundaries.
-        contexts: what the models read besides tokens (``LoadedModels.contexts_of``).
-        current: the lines that are scored, None for all; the others are only context.
-        max_tokens: padded target tokens in a batch.
-    """
+    """Scores given translations of a text, under one setting of the context options after the other. A window
+    that looks the same to the models under several options is scored once. Sources and targets are n
+    sentences each as int64 tokens, ending with ``</s>``. The targets before a sentence are its target
+    context. The lines that are not ``current`` are only context."""
 
     def __init__(
         self,
@@ -96,12 +85,7 @@ class TranslationScorer:
         return dataset
 
     def scores(self, loaded: LoadedModels, progress: bool = True) -> List[TokenScores]:
-        """Score every current sentence. An ensemble averages probabilities, as the search does.
-
-        Args:
-            loaded: the same models each time.
-            progress: see ``score_windows``.
-        """
+        """Score every current sentence; an ensemble averages probabilities, as the search does."""
         dataset = self.dataset(loaded)
         windows = windows_of(dataset)
         return score_windows(loaded, dataset, windows, self.max_tokens, known=self._known, progress=progress)
@@ -122,14 +106,7 @@ def score_windows(
     known: Optional[Dict[Window, TokenScores]] = None,
     progress: bool = True,
 ) -> List[TokenScores]:
-    """Score windows that the dataset made, in their order.
-
-    Args:
-        max_tokens: padded target tokens in a batch.
-        unit: what the progress bar counts.
-        known: scores that are known; the others are added to it.
-        progress: show a progress bar, where stderr is a terminal.
-    """
+    """Score windows that the dataset made, in their order; new scores are added to those that are known."""
     known = {} if known is None else known
     by_source: Dict[Source, Dict[Target, None]] = {}
     for source, target in windows:
@@ -197,7 +174,6 @@ def _log_probs(
     """Compute the log-probabilities (B, T) of the targets' tokens, with one copy to the device and one back.
 
     Args:
-        net_input: the encoders' input, a row for each source.
         targets: ``rows`` (B,), the source of each target; ``previous`` and ``target`` (B, T); and what
             ``_distinct_places`` returns, with ``place`` as indices into the flat (B, T).
     """

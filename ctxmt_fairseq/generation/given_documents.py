@@ -15,13 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class GivenDocuments:
-    """Documents as they were given.
-
-    Attributes:
-        sentences: the sentences of all documents, one after the other.
-        lengths: the number of sentences of each document.
-        name: what the caller calls them.
-    """
+    """Documents as they were given, with their numbers of sentences and what the caller calls them."""
 
     sentences: List[str]
     lengths: List[int]
@@ -29,11 +23,7 @@ class GivenDocuments:
 
     @classmethod
     def of(cls, documents: Any, name: str = "documents") -> "GivenDocuments":
-        """Check a list of documents, each a list of sentences that a file could hold.
-
-        Args:
-            name: what the caller calls them, for messages.
-        """
+        """Check a list of documents, each a list of sentences that a file could hold."""
         kinds = "documents, each a list of sentences", "sentences"
         return cls(*_nested(documents, name, *kinds, _sentence), name)
 
@@ -89,11 +79,8 @@ class GivenDocuments:
 def _nested(
     given: Any, name: str, of: str, of_each: str, read: Callable[[Any, str], T]
 ) -> Tuple[List[T], List[int]]:
-    """Read every entry of a list of lists by ``read``, and count the entries of each inner list.
-
-    Args:
-        name: what messages call the list; ``of`` and ``of_each`` say what it and its lists should hold.
-    """
+    """Read every entry of a list of lists by ``read``, and count the entries of each inner list; in messages
+    the list is ``name``, which should hold ``of``, and its lists ``of_each``."""
     found: List[T] = []
     lengths: List[int] = []
     for number, inner in enumerate(_list(given, name, of)):

@@ -23,12 +23,8 @@ OUTPUT, _TIED = "decoder.output_projection.weight", ("shared.weight", "lm_head.w
 
 
 class Languages(NamedTuple):
-    """What the user says of a model's languages.
-
-    Attributes:
-        source, target: their names; None: the model has two and says which.
-        source_token, target_token: what the model calls them; None: the same.
-    """
+    """What the user says of a model's languages: their names (None: the model has two and says which), and
+    what the model calls them (None: the same)."""
 
     source: Optional[str] = None
     target: Optional[str] = None

@@ -8,13 +8,14 @@ from typing import Any, Dict, Iterator, Type
 from torch import Tensor
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.extras import import_of_extra
+from ctxmt_fairseq.base.folders import check_inside
 from ctxmt_fairseq.checkpoints.allowed import check_parameters
+from ctxmt_fairseq.checkpoints.portable import WEIGHTS, read_tensors
 from ctxmt_fairseq.checkpoints.reading import peek
 from ctxmt_fairseq.text.json_files import Place, get, load_json
 
 CONFIG, TOKENIZER = "config.json", "tokenizer_config.json"
-_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_WEIGHTS = (WEIGHTS, "pytorch_model.bin")
 
 
 class HubFolder:
@@ -41,9 +42,7 @@ class HubFolder:
             BadInput: it is missing, or outside of the folder.
         """
         path = self.path / name
-        inside = os.path.realpath(self.path)
-        if Path(name).name != name or os.path.dirname(os.path.realpath(path)) != inside:
-            raise BadInput("leads out of the folder; cp -rL makes a copy without links", path)
+        check_inside(path, self.path)
         if not path.is_file():
             raise BadInput("no such file", path)
         return path
@@ -74,7 +73,7 @@ class HubFolder:
         """
         found: Dict[str, Tensor] = {}
         for path in self._weights():
-            part = _tensors(path)
+            part: Any = read_tensors(path) if path.suffix == ".safetensors" else peek(path)
             check_parameters(part, path)
             for name, tensor in part.items():
                 if not tensor.is_floating_point():
@@ -93,13 +92,3 @@ class HubFolder:
                 yield from map(self.file, dict.fromkeys(map(str, parts)))
                 return
         raise BadInput(f"expected a folder with {' or '.join(_WEIGHTS)}", self.path)
-
-
-def _tensors(path: Path) -> Any:
-    if path.suffix != ".safetensors":
-        return peek(path)
-    safetensors = import_of_extra("safetensors.torch", "hf", f"{path} needs safetensors")
-    try:
-        return safetensors.load_file(path)
-    except Exception as error:  # its own exceptions, which it does not export
-        raise BadInput(f"is no file of safetensors, or a damaged one: {error}", path) from None

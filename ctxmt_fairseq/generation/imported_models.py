@@ -8,7 +8,7 @@ import logging
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Type
 
 import torch
 from fairseq.data import Dictionary
@@ -154,13 +154,13 @@ def import_model(given: Given, out: PathLike, overwrite: bool = False) -> str:
         except BadInput as error:  # options and parameters do not fit together
             raise BadInput(str(error).replace(str(made / CHECKPOINT), str(given.path))) from None
     made_of = f"{options['arch']} of {family.description} -> {family.arch}, --task {family.task}"
-    return f"{made_of}\nsize: {_size(vars(saved['cfg']['model']))}"
+    return f"{made_of}\nsize: {in_flags(vars(saved['cfg']['model']))}"
 
 
-def _size(options: Dict[str, Any]) -> str:
-    """The options with which a training makes such a model."""
+def in_flags(options: Mapping[str, Any], names: Iterable[str] = SIZE_OPTIONS) -> str:
+    """Some options of a model as a training is given them, by default those of its size."""
     words = []
-    for name in SIZE_OPTIONS:
+    for name in names:
         value = options.get(name)
         if value not in (None, False):
             words.append(flag(name) if value is True else f"{flag(name)} {value}")

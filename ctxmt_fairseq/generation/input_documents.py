@@ -152,12 +152,8 @@ def read_joined(text: PathLike, joint: str) -> InputDocuments:
 
 
 def read_json_lines(path: PathLike, source: str = "source", document: str = "document") -> InputDocuments:
-    """Read one object per line: a text, its document's id, ``current`` (true or false), which may be missing,
-    and whatever else is to be written beside the translation.
-
-    Args:
-        source, document: the keys of text and id.
-    """
+    """Read one object per line: a text and its document's id (by these keys), ``current`` (true or false),
+    which may be missing, and whatever else is to be written beside the translation."""
     sentences, ids, flags, records = [], [], [], []
     for place, record in json_lines(path):
         text = get(place, record, source, str)
@@ -191,11 +187,7 @@ def _with(record: Dict[str, Any], found: Optional[Translated]) -> Dict[str, Any]
 
 
 def read_metadata(name: PathLike, documents: InputDocuments) -> List[Dict[str, str]]:
-    """Read each sentence's metadata, text by field.
-
-    Args:
-        name: a file of JSON objects, or the prefix of a text whose metadata is beside it (``MetadataFiles``).
-    """
+    """Read each sentence's metadata from a file of JSON objects, or from beside the text of this prefix."""
     rows = ((line + 1, None) for line in range(documents.height))
     lines = [values for _, values in MetadataFiles.named(name).of_rows(rows)]
     return [lines[line] for line in documents.output_lines]

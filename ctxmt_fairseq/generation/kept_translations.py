@@ -9,16 +9,13 @@ from ctxmt_fairseq.base.journal import Journal, json_line, partial_file
 
 
 class KeptTranslations(Journal):
-    """The journal of a translation, a line for each sentence; ``finished`` when they are all in the output.
+    """The journal of a translation, a line for each sentence; ``finished`` when they are all in the output,
+    beside which it is ``OUTPUT.partial``.
 
     Args:
-        output: the output file, no symbolic link; the journal is ``OUTPUT.partial``.
         run: ``fingerprint`` of everything that the translations depend on.
         lines, symbols: of the input and of the target dictionary, which a translation must not exceed.
         replace: another run's journal gives way to a new one.
-
-    Attributes:
-        done: line, from 0 -> ``tokens`` and ``score``.
     """
 
     def __init__(self, output: Path, run: str, lines: int, symbols: int, replace: bool = False):

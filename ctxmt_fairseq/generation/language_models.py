@@ -34,11 +34,8 @@ class LanguageModel(Protocol):
 
 def cross_entropies(model: LanguageModel, texts: List[str], subwords: Optional[Subwords]) -> np.ndarray:
     """Compute the cross-entropies of sentences (N,), ``</s>`` included, in nats per word (``length_of``), so
-    that models with different units can be compared. Infinite for a sentence that is too long for the model.
-
-    Args:
-        subwords: makes the model's units of text; None: the units are words between white space.
-    """
+    that models with different units (subwords; None: words) can be compared. Infinite for one that is too
+    long."""
     units = subwords.encode_all(texts) if subwords else [" ".join(text.split()) for text in texts]
     return -model.log_probabilities(units) / np.array([length_of(text) for text in texts])
 
@@ -46,13 +43,8 @@ def cross_entropies(model: LanguageModel, texts: List[str], subwords: Optional[S
 def load_language_model(
     path: PathLike, data: Optional[PathLike] = None, device: Any = None, max_tokens: int = MAX_TOKENS
 ) -> LanguageModel:
-    """Load a language model: one of kenlm, told by its name (.arpa, ..), or else a fairseq checkpoint.
-
-    Args:
-        data: the folder with the checkpoint's ``dict.txt``; default: the one of the training.
-        device: see ``load_models``.
-        max_tokens: padded tokens in a batch.
-    """
+    """Load a language model: one of kenlm, told by its name (.arpa, ..), or else a fairseq checkpoint, whose
+    ``dict.txt`` is in the folder ``data`` (default: the one of the training)."""
     if str(path).endswith(KENLM):
         return _Kenlm(Path(path))
     return _Fairseq(Path(path), data, chosen_device(device), max_tokens)

@@ -12,8 +12,10 @@ from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.folders import check_inside
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
 from ctxmt_fairseq.checkpoints.options import mapping
+from ctxmt_fairseq.checkpoints.portable import WEIGHTS
 from ctxmt_fairseq.checkpoints.reading import load_ensemble, read, upgraded
 from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
@@ -21,7 +23,7 @@ from ctxmt_fairseq.corpora.unknown_subwords import count_unknown, warn_of_unknow
 from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 
-CHECKPOINT = "checkpoint.pt"  # in a folder that is a model
+CHECKPOINT = "checkpoint.pt"  # in a folder that is a model, or WEIGHTS
 Paths = Union[PathLike, Sequence[PathLike]]
 
 
@@ -99,7 +101,7 @@ class LoadedModels:
 
 
 def _encode(subwords: Subwords, dictionary: Any, text: str) -> torch.Tensor:
-    return dictionary.encode_line(subwords.encode(text), add_if_not_exist=False, append_eos=True).long()
+    return torch.tensor([*map(dictionary.index, subwords.encode(text).split()), dictionary.eos()])
 
 
 def load_models(
@@ -112,7 +114,8 @@ def load_models(
     """Load one checkpoint, or several as an ensemble.
 
     Args:
-        paths: checkpoints in a list, or joined by ``:``; a folder of ``ctxmt import`` is one, too.
+        paths: checkpoints in a list, or joined by ``:``; a folder that is a model (``model_file``) is one,
+            too.
         data: the data folder with dictionaries and subword models; default: the one of the training, or the
             folder that is the model.
         options: task options that override the checkpoint's; None entries do not.
@@ -124,10 +127,10 @@ def load_models(
             data folder, no such device, or options that the task does not have.
     """
     chosen = chosen_device(device)
-    files = _files(paths)
-    if data is None and files[0].is_dir():
-        data = files[0]
-    files = [file / CHECKPOINT if file.is_dir() else file for file in files]
+    named = _named(paths)
+    if data is None and named[0].is_dir():
+        data = named[0]
+    files = [model_file(path) for path in named]
     states = [read(file, TRUSTED if trust else ALLOWED, ("task", "model")) for file in files]
     first = mapping(states[0]["cfg"]["task"], "task")
     kind = TASK_REGISTRY[first["_name"]]
@@ -156,7 +159,23 @@ def load_models(
     return LoadedModels(models, task, chosen, *subwords)
 
 
-def _files(paths: Paths) -> List[Path]:
+def model_file(path: Path) -> Path:
+    """The checkpoint that a path names: the file itself, or that in a folder that is a model, as ``ctxmt
+    import`` and ``ctxmt export`` make them. Of these folders a file may be missing.
+
+    Raises:
+        BadInput: a link in a folder without pickle leads out of it.
+    """
+    if not path.is_dir():
+        return path
+    if not os.path.lexists(path / WEIGHTS):
+        return path / CHECKPOINT
+    for each in path.iterdir():
+        check_inside(each, path)
+    return path / WEIGHTS
+
+
+def _named(paths: Paths) -> List[Path]:
     """The checkpoints of an ensemble."""
     named: List[Any] = [paths] if isinstance(paths, Path) else []
     if isinstance(paths, str):

@@ -38,16 +38,9 @@ class SourceText(Protocol):
 
 @dataclass(frozen=True)
 class FittedText:
-    """Source text whose sentences the models can read.
-
-    Attributes:
-        sentences: (n,) the sentences, and the parts of those that were split.
-        sources: (n,) their tokens.
-        documents: their boundaries.
-        current: (n,) bool; those that are translated.
-        origins: (n,) the sentence of the text as it was given that each is, or is a part of.
-        remark: how many sentences were treated, and where; None: all are as they were given.
-    """
+    """Source text whose sentences the models can read: the sentences, and the parts of those that were split,
+    their tokens, documents, and which are translated. ``origins`` (n,) are the sentences of the text as it
+    was given that each is, or is a part of; ``remark`` says how many were treated, and where."""
 
     sentences: List[str]
     sources: List[torch.Tensor]
@@ -67,7 +60,7 @@ class FittedText:
 def fit_sentences(
     loaded: LoadedModels, text: SourceText, way: str, part: int, cut_context: bool = False
 ) -> FittedText:
-    """Make a text such that the models can read all sentences.
+    """Make a text such that the models can read all sentences, or refuse it and name those that are too long.
 
     One that is only context is never refused: as in training, it is left out of the windows that it does not
     fit into.
@@ -77,9 +70,6 @@ def fit_sentences(
             "split" (it becomes several sentences of its document, of at most ``part`` tokens) or "empty" (it
             is not translated).
         cut_context: whether sentences that are only context are translated, too, and so have to be cut.
-
-    Raises:
-        BadInput: ``way`` is "error", and sentences are too long; all of them are named.
     """
     sentences, current = text.sentences, text.current
     limit, end = loaded.limits[0], torch.tensor([loaded.task.source_dictionary.eos()])

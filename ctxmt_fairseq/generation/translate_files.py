@@ -15,7 +15,7 @@ from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 from ctxmt_fairseq.generation.kept_translations import KeptTranslations
-from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.generation.loading import LoadedModels, model_file
 from ctxmt_fairseq.generation.long_sentences import FittedText, joined_text
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences, read_text
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
@@ -132,7 +132,7 @@ def _run(
     target_context: Optional[PathLike],
     metadata: Optional[Sequence[Mapping[str, str]]],
 ) -> str:
-    checkpoints = [Path(path).stat() for path in settings["path"].split(":")]
+    checkpoints = [model_file(Path(path)).stat() for path in settings["path"].split(":")]
     return fingerprint(
         [
             documents.sentences,

@@ -24,16 +24,12 @@ from ctxmt_fairseq.models.blocks.shortening import SHORTENINGS, build_shortening
 from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
-from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes, set_defaults
+from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, add_options, register_sizes, set_defaults
 
 
 class CachingEncoder(RowsEncoder):
-    """Encodes all sentences, and gives the decoder shortened states of the context.
-
-    Attributes:
-        sentence_cache: set while documents are translated; a sentence whose states are in it is not encoded
-            again.
-    """
+    """Encodes all sentences, and gives the decoder shortened states of the context. While documents are
+    translated, a sentence whose states are in ``sentence_cache`` is not encoded again."""
 
     context_of_source = True
 
@@ -111,8 +107,7 @@ class CachingEncoder(RowsEncoder):
     def _cached(
         self, context: Mapping[str, Any], current: Tuple[Tensor, Tensor], cache: SentenceCache
     ) -> Tuple[Tensor, Tensor]:
-        """Take the shortened states of the context's sentences from the cache, and keep those of this
-        batch."""
+        """Take the shortened states of context sentences from the cache, and keep those of this batch."""
         sizes, tokens = context["sizes"], context["tokens"]
         self._keep(cache, sizes.current_keys, sizes.source, *self.context_shortening(*current))
         missing = cache.missing(sizes.keys)
@@ -140,8 +135,7 @@ def _widen(rows: Tensor, width: int, value: bool = False) -> Tensor:
 
 @register_model("caching_transformer")
 class CachingTransformer(MultiSourceModel):
-    """Sequence shortening for context-aware translation, section 4.3. Each shortening has the paper's
-    defaults."""
+    """Sequence shortening for context-aware translation, section 4.3, with the paper's defaults for each."""
 
     encoder_class = CachingEncoder
     decoder_class = ContextDecoder
@@ -156,45 +150,24 @@ class CachingTransformer(MultiSourceModel):
             "none; sentence: branch, where the context has its attention",
         )
         kinds = "; ".join(f"{name}: {kind.description}" for name, kind in SHORTENINGS.items())
-        parser.add_argument(
-            "--shortening",
-            choices=tuple(SHORTENINGS),
-            help=f"what is kept of a context sentence: {kinds} (default: none)",
-        )
-        parser.add_argument(
-            "--shortening-size",
-            type=int,
-            metavar="K",
-            help="neighbours that are pooled (default: 2), groups (default: 9; select: 10)",
-        )
-        parser.add_argument(
-            "--shortening-activation",
-            choices=tuple(ACTIVATIONS),
-            help="how tokens are assigned to groups (default: sparsemax)",
-        )
-        parser.add_argument(
-            "--shortening-partial",
-            choices=("real", "zeros"),
-            help="what is pooled of a last group of fewer than K tokens: these (real: the paper's), or with "
-            "zeros for the others (zeros: its program's mean and max) (default: real)",
-        )
-        parser.add_argument(
-            "--current-in-context",
-            choices=("yes", "no"),
-            help="whether the current sentence's own states are context too (default: yes, if shortened)",
-        )
-        parser.add_argument(
-            "--context-gradient-encoder",
-            choices=("yes", "no"),
-            help="whether the gradient of context sentences enters the encoder (default: group and select)",
-        )
-        parser.add_argument(
-            "--context-gradient-sentences",
-            type=int,
-            metavar="N",
-            help="from how many context sentences on either side the gradient enters the shortening; -1: "
-            "all (default; group: 2, select: 1)",
-        )
+        add_options(
+            parser,
+            ("--shortening", SHORTENINGS, f"what is kept of a context sentence: {kinds} (default: none)"),
+            ("--shortening-size K", int,
+             "neighbours that are pooled (default: 2), groups (default: 9; select: 10)"),
+            ("--shortening-activation", ACTIVATIONS,
+             "how tokens are assigned to groups (default: sparsemax)"),
+            ("--shortening-partial", ("real", "zeros"),
+             "what is pooled of a last group of fewer than K tokens: these (real: the paper's), or with "
+             "zeros for the others (zeros: its program's mean and max) (default: real)"),
+            ("--current-in-context", ("yes", "no"),
+             "whether the current sentence's own states are context too (default: yes, if shortened)"),
+            ("--context-gradient-encoder", ("yes", "no"),
+             "whether the gradient of context sentences enters the encoder (default: group and select)"),
+            ("--context-gradient-sentences", int,
+             "from how many context sentences on either side the gradient enters the shortening; -1: "
+             "all (default; group: 2, select: 1)"),
+        )  # fmt: skip
 
 
 def caching_defaults(args: Any) -> None:

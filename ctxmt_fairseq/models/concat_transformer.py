@@ -14,7 +14,7 @@ from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut
 from ctxmt_fairseq.models.blocks.segment_positions import KINDS, SegmentPositions, average_sentence_length
 from ctxmt_fairseq.models.context_model import ContextEncoder, ContextModel
 from ctxmt_fairseq.models.decoder import Decoder
-from ctxmt_fairseq.models.sizes import register_sizes, set_defaults
+from ctxmt_fairseq.models.sizes import add_options, register_sizes, set_defaults
 from ctxmt_fairseq.text.symbols import SEPARATOR
 
 RowValues = Tuple[Optional[Tensor], Optional[Tensor]]
@@ -101,27 +101,20 @@ class ConcatTransformer(ContextModel):
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         super().add_args(parser)
         # The architecture sets the defaults, as for all of fairseq's options.
-        parser.add_argument(
-            "--segment-positions",
-            choices=KINDS,
-            help="how positions tell sentences apart: not at all, shifted after every separator, with a "
-            "learned or sinusoidal segment embedding added, or, in the encoder alone, with a learned flag "
-            "for what is context, which works with --no-separator too (default: none)",
-        )
-        parser.add_argument(
-            "--segment-shift",
-            type=segment_shift,
-            metavar="N|avg-corpus|avg-sequence",
-            help="size of the shift: a number, the training corpus' mean source sentence length, "
-            "or each source window's own (default: avg-corpus)",
-        )
-        parser.add_argument(
-            "--segment-types",
-            choices=tuple(RELATIVE),
-            help="what a segment embedding tells: which sentence of the window, from the first (sentence: "
-            "the paper's rule); context or not; or which sentence, from the current one, to which the "
-            "decoder's first token belongs, too (distance: its program's) (default: sentence)",
-        )
+        add_options(
+            parser,
+            ("--segment-positions", KINDS,
+             "how positions tell sentences apart: not at all, shifted after every separator, with a "
+             "learned or sinusoidal segment embedding added, or, in the encoder alone, with a learned flag "
+             "for what is context, which works with --no-separator too (default: none)"),
+            ("--segment-shift N|avg-corpus|avg-sequence", segment_shift,
+             "size of the shift: a number, the training corpus' mean source sentence length, "
+             "or each source window's own (default: avg-corpus)"),
+            ("--segment-types", RELATIVE,
+             "what a segment embedding tells: which sentence of the window, from the first (sentence: "
+             "the paper's rule); context or not; or which sentence, from the current one, to which the "
+             "decoder's first token belongs, too (distance: its program's) (default: sentence)"),
+        )  # fmt: skip
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> "ConcatTransformer":

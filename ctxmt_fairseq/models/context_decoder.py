@@ -11,15 +11,11 @@ from ctxmt_fairseq.models.blocks.context_attention import ContextStates, given_c
 from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut
 from ctxmt_fairseq.models.blocks.fusions import FUSIONS, ContextDecoderLayer
 from ctxmt_fairseq.models.decoder import Decoder
+from ctxmt_fairseq.models.sizes import add_options
 
 
 class ContextDecoder(Decoder):
-    """fairseq's decoder with the layers of ``args.context_fusion``; they read the ``ContextStates`` in
-    ``encoder_out``.
-
-    Raises:
-        BadInput: the fusion does not have the gate.
-    """
+    """fairseq's decoder with the layers of ``args.context_fusion``, which read the encoder's context."""
 
     def __init__(self, args: Any, *more: Any, **options: Any):
         if args.context_gate not in FUSIONS[args.context_fusion].gates:
@@ -49,16 +45,9 @@ class ContextDecoder(Decoder):
 
 
 def add_fusion_args(parser: argparse.ArgumentParser, default: str = "serial", gate: str = "none") -> None:
-    """Add the options of ``ContextDecoder``; ``default`` and ``gate`` are what ``--help`` says of the
-    defaults."""
+    """Add the options of ``ContextDecoder``, with the defaults that ``--help`` names."""
     kinds = "; ".join(f"{name}: {fusion.description}" for name, fusion in FUSIONS.items())
-    parser.add_argument(
-        "--context-fusion",
-        choices=tuple(FUSIONS),
-        help=f"how the decoder attends to source and context: {kinds} (default: {default})",
-    )
-    parser.add_argument(
-        "--context-gate",
-        choices=("none", "branch"),
-        help=f"a gate on what comes from the context, one number per token (default: {gate})",
-    )
+    fusions = f"how the decoder attends to source and context: {kinds} (default: {default})"
+    gates = f"a gate on what comes from the context, one number per token (default: {gate})"
+    options = ("--context-fusion", FUSIONS, fusions), ("--context-gate", ("none", "branch"), gates)
+    add_options(parser, *options)

@@ -17,7 +17,7 @@ from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut
 from ctxmt_fairseq.models.context_decoder import ContextDecoder
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
-from ctxmt_fairseq.models.sizes import register_sizes, set_defaults
+from ctxmt_fairseq.models.sizes import add_options, register_sizes, set_defaults
 
 
 class SourceContextEncoder(RowsEncoder):
@@ -51,20 +51,15 @@ class ContextEncoderTransformer(MultiSourceModel):
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         super().add_args(parser)
-        parser.add_argument(
-            "--context-layers", type=int, metavar="N", help="layers of the context encoder (default: 1)"
-        )
-        parser.add_argument(
-            "--context-gate",
-            choices=("next-sublayer", "thesis", "zhang", "none"),
-            help="gate on the residual connection after context attention, at the next sub-layer (alias: "
-            "thesis) or at its own (zhang) (default: next-sublayer)",
-        )
-        parser.add_argument(
-            "--context-order",
-            choices=("context-first", "source-first"),
-            help="order of the decoder's two attentions (default: context-first, as the thesis' code)",
-        )
+        add_options(
+            parser,
+            ("--context-layers", int, "layers of the context encoder (default: 1)"),
+            ("--context-gate", ("next-sublayer", "thesis", "zhang", "none"),
+             "gate on the residual connection after context attention, at the next sub-layer (alias: "
+             "thesis) or at its own (zhang) (default: next-sublayer)"),
+            ("--context-order", ("context-first", "source-first"),
+             "order of the decoder's two attentions (default: context-first, as the thesis' code)"),
+        )  # fmt: skip
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> "ContextEncoderTransformer":

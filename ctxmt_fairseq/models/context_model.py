@@ -24,6 +24,7 @@ from ctxmt_fairseq.models.blocks.marian import make_marian
 from ctxmt_fairseq.models.blocks.row_groups import encode_in_groups, named_groups
 from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.models.initialisation import sentence_model_shapes
+from ctxmt_fairseq.models.sizes import add_options
 
 _UNSUPPORTED = (
     "checkpoint_activations",
@@ -57,7 +58,6 @@ class ContextEncoder(TransformerEncoder):
     """
 
     context_of_source = False
-    _beam_size: Optional[int] = None  # None: nobody has said that rows are hypotheses
 
     def forward(
         self,
@@ -109,16 +109,7 @@ class ContextEncoder(TransformerEncoder):
             return encoder_out
         return FUSIONS[getattr(self.args, "context_fusion", "flat")].for_decoder(encoder_out, context)
 
-    def set_beam_size(self, beam_size: Optional[int]) -> None:
-        """Say that in a search so many rows in turn are of the same sentence. fairseq's decoders have this
-        method, too."""
-        self._beam_size = beam_size
-
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
-        """Take the rows ``new_order``. In a search, as long as the number of rows stays the same, rows change
-        places only with hypotheses of the same sentence, whose states are the same."""
-        if self._beam_size is not None and len(new_order) == encoder_out["encoder_out"][0].size(1):
-            return encoder_out
         reordered = super().reorder_encoder_out(encoder_out, new_order)
         return reorder_context_entries(reordered, encoder_out, new_order)
 
@@ -144,12 +135,9 @@ class ContextModel(TransformerModel):
         for action in parser._actions:
             if action.dest == "activation_fn":
                 action.choices = [*(action.choices or ()), "swish"]
-        parser.add_argument(
-            "--marian",
-            action="store_true",
-            help="compute what Marian's transformers (OPUS-MT) do: their table of positions, a bias of the "
-            "output, and a decoder that begins with <pad>; most of them have --activation-fn swish",
-        )
+        marian = "compute what Marian's transformers (OPUS-MT) do: their table of positions, a bias of the "
+        marian += "output, and a decoder that begins with <pad>; most of them have --activation-fn swish"
+        add_options(parser, ("--marian", bool, marian))
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
@@ -203,11 +191,8 @@ class SeparateContextModel(ContextModel):
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         super().add_args(parser)
-        parser.add_argument(
-            "--train-context-only",
-            action="store_true",
-            help="freeze all parameters that a sentence-level model has",
-        )
+        only = "freeze all parameters that a sentence-level model has"
+        add_options(parser, ("--train-context-only", bool, only))
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:

@@ -12,7 +12,7 @@ from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
-from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes, set_defaults
+from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, add_options, register_sizes, set_defaults
 
 
 class DualEncoder(RowsEncoder):
@@ -29,8 +29,7 @@ class DualEncoder(RowsEncoder):
 
 @register_model("dual_encoder_transformer")
 class DualEncoderTransformer(MultiSourceModel):
-    """The thesis' dual encoder, and the multi-encoder baseline of sequence shortening (``--context-fusion
-    concat``)."""
+    """The thesis' dual encoder, and the multi-encoder baseline of sequence shortening (fusion ``concat``)."""
 
     encoder_class = DualEncoder
     decoder_class = ContextDecoder
@@ -39,16 +38,13 @@ class DualEncoderTransformer(MultiSourceModel):
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         super().add_args(parser)
         add_fusion_args(parser)
-        parser.add_argument(
-            "--context-encoder",
-            choices=("separate", "shared", "shared-token"),
-            help="an encoder of its own, or the source's, without or with a first <s> (default: separate)",
-        )
-        parser.add_argument(
-            "--context-layout",
-            choices=("rows", "joined"),
-            help="context sentences encoded one by one, or joined into one sequence (default: rows)",
-        )
+        add_options(
+            parser,
+            ("--context-encoder", ("separate", "shared", "shared-token"),
+             "an encoder of its own, or the source's, without or with a first <s> (default: separate)"),
+            ("--context-layout", ("rows", "joined"),
+             "context sentences encoded one by one, or joined into one sequence (default: rows)"),
+        )  # fmt: skip
 
     @property
     def context_format(self) -> ContextFormat:

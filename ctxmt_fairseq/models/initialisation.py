@@ -59,16 +59,10 @@ def sentence_model_shapes(args: Any, task: Any) -> Dict[str, torch.Size]:
 def load_sentence_model(model: Any, path: str, symbols: Optional[Mapping[str, KnownSymbols]] = None) -> None:
     """Take over every parameter of the checkpoint ``path`` that ``model`` has, too, and log which were not.
 
-    Symbols that the checkpoint lacks keep the embeddings that the model was initialised with.
-
-    Args:
-        model: has its options as ``args``. Its ``sentence_parameters`` (see ``ContextModel``) say which
-            parameters a sentence-level model has; without this attribute it is all of them.
-        symbols: what is known of the "source" and the "target" dictionary; None: they are the checkpoint's.
-
-    Raises:
-        BadInput: there is no such checkpoint, it says what it may not, or it is of another model: of another
-            architecture or size, or with embeddings that may be those of other symbols.
+    Symbols that the checkpoint lacks keep the embeddings that the model was initialised with; what is known
+    of the two dictionaries is in ``symbols`` (None: they are the checkpoint's). The model's
+    ``sentence_parameters`` (see ``ContextModel``) say which parameters a sentence-level model has; without
+    this attribute it is all of them.
     """
     checkpoint = Path(path)
     allowed = ALLOWED | modules_of(type(model))  # it may be named, because the command line has named it
@@ -127,8 +121,7 @@ def _check_architecture(model: Any, options: Mapping[str, Any]) -> None:
 
 
 def _upgraded(model: Any, saved: Mapping[str, Tensor]) -> Dict[str, Tensor]:
-    """Turn parameters into what fairseq stores today: earlier versions had other names, and joined
-    matrices."""
+    """Turn parameters into what fairseq stores today: once it had other names, and joined matrices."""
     # Without a module's version fairseq would change the model into one of an earlier version.
     versions = {name: value for name, value in model.state_dict().items() if name.endswith(".version")}
     upgraded = {**versions, **saved}

@@ -12,7 +12,7 @@ from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.models.blocks.context_attention import ContextStates
 from ctxmt_fairseq.models.blocks.vector_context import INPUTS, VectorContextEncoder
 from ctxmt_fairseq.models.context_model import ContextEncoder, SeparateContextModel
-from ctxmt_fairseq.models.sizes import set_defaults
+from ctxmt_fairseq.models.sizes import add_options, set_defaults
 
 
 class MetadataModel(SeparateContextModel):
@@ -28,13 +28,9 @@ class MetadataModel(SeparateContextModel):
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         super().add_args(parser)
-        parser.add_argument(
-            "--context-feature-dropout",
-            type=float,
-            metavar="P",
-            help="dropout of the elements of embedded contexts (--context-dropout leaves out whole ones) "
-            "(default: --dropout; tagging_transformer 0)",
-        )
+        dropout = "dropout of the elements of embedded contexts (--context-dropout leaves out whole ones) "
+        dropout += "(default: --dropout; tagging_transformer 0)"
+        add_options(parser, ("--context-feature-dropout", float, dropout))
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
@@ -82,43 +78,25 @@ class VectorModel(MetadataModel):
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         super().add_args(parser)
-        parser.add_argument(
-            "--context-layers",
-            type=int,
-            metavar="N",
-            help="layers of the context encoder; 0: none, the projected vectors are the context (default: as "
-            "many as the source encoder's)",
-        )
-        parser.add_argument(
-            "--context-ffn-dim",
-            type=int,
-            metavar="N",
-            help="width of their feed-forward networks (default: the source encoder's)",
-        )
-        parser.add_argument(
-            "--context-positions",
-            choices=("yes", "no"),
-            help="whether vectors of sentences are marked with their distance (default: yes)",
-        )
-        parser.add_argument(
-            "--farthest-context",
-            type=int,
-            metavar="N",
-            help="rows of the table of distances, 0 to N, as of the model to start from (default: "
-            "--source-context)",
-        )
-        parser.add_argument(
-            "--context-qk-norm",
-            choices=("yes", "no", "all"),
-            help="normalise queries and keys in the context encoder (yes: the paper's rule), or in all of "
-            "the decoder's attentions, too (all: its program's) (default: yes)",
-        )
-        parser.add_argument(
-            "--context-input",
-            choices=INPUTS,
-            help="what the context encoder's layers read: the projected vectors, these scaled and "
-            "normalised, or the same from tiny initial values (default: plain)",
-        )
+        add_options(
+            parser,
+            ("--context-layers", int,
+             "layers of the context encoder; 0: none, the projected vectors are the context (default: as "
+             "many as the source encoder's)"),
+            ("--context-ffn-dim", int,
+             "width of their feed-forward networks (default: the source encoder's)"),
+            ("--context-positions", ("yes", "no"),
+             "whether vectors of sentences are marked with their distance (default: yes)"),
+            ("--farthest-context", int,
+             "rows of the table of distances, 0 to N, as of the model to start from (default: "
+             "--source-context)"),
+            ("--context-qk-norm", ("yes", "no", "all"),
+             "normalise queries and keys in the context encoder (yes: the paper's rule), or in all of "
+             "the decoder's attentions, too (all: its program's) (default: yes)"),
+            ("--context-input", INPUTS,
+             "what the context encoder's layers read: the projected vectors, these scaled and "
+             "normalised, or the same from tiny initial values (default: plain)"),
+        )  # fmt: skip
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:

@@ -1,54 +1,46 @@
 """The sizes of the architectures, and how their options get defaults."""
 
-from typing import Any, Callable, Container, Dict, Optional
+import argparse
+from typing import Any, Callable, Container, Dict, Optional, Tuple
 
 from fairseq.models import ARCH_CONFIG_REGISTRY, register_model_architecture
 
+
+def _size(embed_dim: int, ffn_embed_dim: int, layers: int, heads: int, **more: Any) -> Dict[str, Any]:
+    """The dimensions of a transformer whose decoder is as large as its encoder."""
+    return {
+        "encoder_embed_dim": embed_dim,
+        "encoder_ffn_embed_dim": ffn_embed_dim,
+        **{f"{side}_layers": layers for side in ("encoder", "decoder")},
+        **{f"{side}_attention_heads": heads for side in ("encoder", "decoder")},
+        **more,
+    }
+
+
 SIZES: Dict[str, Dict[str, Any]] = {
-    # tests and the demo corpus
-    "tiny": {
-        "encoder_embed_dim": 128,
-        "encoder_ffn_embed_dim": 256,
-        "encoder_layers": 2,
-        "encoder_attention_heads": 4,
-        "decoder_layers": 2,
-        "decoder_attention_heads": 4,
-    },
-    # fairseq's transformer_iwslt_de_en
-    "iwslt": {
-        "encoder_embed_dim": 512,
-        "encoder_ffn_embed_dim": 1024,
-        "encoder_layers": 6,
-        "encoder_attention_heads": 4,
-        "decoder_layers": 6,
-        "decoder_attention_heads": 4,
-    },
+    "tiny": _size(128, 256, 2, 4),  # tests and the demo corpus
+    "iwslt": _size(512, 1024, 6, 4),  # fairseq's transformer_iwslt_de_en
     # Transformer-base (Vaswani et al. 2017) with one tied vocabulary: 44,138,496 parameters and 512 for every
     # symbol, which is 60.7M for a vocabulary of 32,347 (60.65M to 60.75M: 32,249 to 32,444 symbols)
-    "base": {
-        "encoder_embed_dim": 512,
-        "encoder_ffn_embed_dim": 2048,
-        "encoder_layers": 6,
-        "encoder_attention_heads": 8,
-        "decoder_layers": 6,
-        "decoder_attention_heads": 8,
-        "share_all_embeddings": True,
-    },
+    "base": _size(512, 2048, 6, 8, share_all_embeddings=True),
     # Transformer-big (Vaswani et al. 2017), for the models that ask for it
-    "big": {
-        "encoder_embed_dim": 1024,
-        "encoder_ffn_embed_dim": 4096,
-        "encoder_layers": 6,
-        "encoder_attention_heads": 16,
-        "decoder_layers": 6,
-        "decoder_attention_heads": 16,
-        "share_all_embeddings": True,
-    },
+    "big": _size(1024, 4096, 6, 16, share_all_embeddings=True),
 }
-
 
 # For papers whose base size has no tied vocabulary; --share-all-embeddings overrides it.
 SEPARATE_VOCABULARIES = {"share_all_embeddings": False, "share_decoder_input_output_embed": True}
+
+
+def add_options(parser: argparse.ArgumentParser, *options: Tuple[str, Any, str]) -> None:
+    """Add options of a model: the name, what it takes (a type, its words, bool for a flag), and the help."""
+    for name, takes, text in options:
+        name, _, metavar = name.partition(" ")
+        how: Dict[str, Any] = {"type": takes, "metavar": metavar or ("P" if takes is float else "N")}
+        if takes is bool:
+            how = {"action": "store_true"}
+        elif not callable(takes):
+            how = {"choices": tuple(takes)}
+        parser.add_argument(name, help=text, **how)
 
 
 def set_defaults(args: Any, **values: Any) -> None:
@@ -68,13 +60,12 @@ def register_sizes(
     base: Optional[Dict[str, Any]] = None,
     big: bool = False,
 ) -> None:
-    """Register MODEL (fairseq's default dimensions) and MODEL_tiny, MODEL_iwslt, MODEL_base.
+    """Register MODEL (fairseq's default dimensions) and MODEL_tiny, MODEL_iwslt, MODEL_base, and perhaps
+    MODEL_big.
 
     Args:
-        model: a registered model.
         defaults: a function that sets the defaults of the model's own options, if it has any.
         base: options that ``MODEL_base`` sets besides those of ``SIZES``, or in their place.
-        big: whether there is a MODEL_big.
     """
 
     def register(size: Optional[str]) -> None:

@@ -1,6 +1,5 @@
 """What the tasks share: options that are saved in the checkpoint, and batches that lose no sentence."""
 
-import argparse
 import copy
 import logging
 import math
@@ -8,20 +7,13 @@ import os
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 from fairseq.data import data_utils
-from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.allowed import check_trainable
 from ctxmt_fairseq.checkpoints.fairseq_fixes import mend_command
 from ctxmt_fairseq.checkpoints.known_symbols import symbols_digest
-from ctxmt_fairseq.checkpoints.options import (
-    WrongValue,
-    as_flat,
-    check_declared,
-    declared_options,
-    saved_options,
-)
+from ctxmt_fairseq.checkpoints.options import arch_name, as_command_line, saved_options
 from ctxmt_fairseq.checkpoints.reading import check_architecture
 from ctxmt_fairseq.corpora.data_folder import entry, first_folder, languages_of, load_dictionary
 from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
@@ -41,27 +33,6 @@ from ctxmt_fairseq.text.symbols import add_symbols
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 logger = logging.getLogger(__name__)
-
-
-def arch_name(cfg: Any) -> str:
-    """The name of a model to be built."""
-    return getattr(cfg, "arch", None) or cfg._name
-
-
-def as_command_line(cfg: Any, from_checkpoint: bool = False) -> Any:
-    """The options of a model as fairseq-train's command line gives them; fairseq-hydra-train and checkpoints
-    give a configuration, in which those of a transformer can be nested. A YAML file's are checked here."""
-    kind = ARCH_MODEL_REGISTRY.get(cfg.get("_name")) if OmegaConf.is_config(cfg) else None
-    if kind is None or getattr(kind, "__dataclass", None) is not None:
-        return cfg
-    options: Any = OmegaConf.to_container(cfg, resolve=True)
-    try:
-        options = as_flat(options)
-        if not from_checkpoint:
-            check_declared(declared_options(kind), options)
-    except WrongValue as error:
-        raise BadInput(str(error)) from None
-    return argparse.Namespace(**{"arch": cfg._name, **options})
 
 
 class ContextTask(DecodingTask):
@@ -174,13 +145,7 @@ class ContextTask(DecodingTask):
         return saved_options((task_state or {}).get("context", {}), cls.options_class.travelling())
 
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
-        """Take the options of a checkpoint that is to be evaluated; warn of windows that are larger than in
-        its training.
-
-        Raises:
-            BadInput: see ``check_origin``; or the models of an ensemble differ in an option that the command
-                line does not give.
-        """
+        """Take the options of a checkpoint to be evaluated; warn of windows larger than in its training."""
         self.check_origin(state_dict)
         saved = self.saved(state_dict)
         for name, value in saved.items():
@@ -199,16 +164,11 @@ class ContextTask(DecodingTask):
                 )  # fmt: skip
 
     def check_origin(self, task_state: Dict[str, Any]) -> None:
-        """Check that a checkpoint's parameters are about what the data folder numbers, as far as both say it:
-        its embeddings are of the same symbols."""
+        """Check that the parameters of a checkpoint are about the data folder's symbols, if both say so."""
         check_symbols(self, task_state.get("dictionaries"))
 
     def check_resumed(self, task_state: Dict[str, Any]) -> None:
-        """Check that a training goes on with the options of the context that it had so far.
-
-        Raises:
-            BadInput: an option has another value now.
-        """
+        """Check that a training goes on with the options of the context that it had so far."""
         for name, value in self.saved(task_state).items():
             if self.options[name] != value:
                 raise BadInput(
@@ -218,11 +178,7 @@ class ContextTask(DecodingTask):
 
     @property
     def average_source_length(self) -> int:
-        """The mean number of subwords of a training source sentence, rounded; preprocessing has measured it.
-
-        Raises:
-            BadInput: the data folder was not made by ``ctxmt preprocess``.
-        """
+        """The mean number of subwords of a training source sentence, as ``ctxmt preprocess`` measured it."""
         return entry(first_folder(self.cfg.data), "average_source_length")
 
     # ---- data ------------------------------------------------------------------------------------------
@@ -252,12 +208,7 @@ class ContextTask(DecodingTask):
         )
 
     def build_dataset(self, split, source, target, documents, current, training, contexts=None, **needs):
-        """Make the fairseq dataset of a split.
-
-        Args:
-            contexts: what is known of its sentences besides their tokens, for a task that reads it.
-            needs: for training, see ``training_needs``.
-        """
+        """Make a split's dataset; ``contexts`` is what a task reads besides tokens."""
         return self.dataset_class(
             source,
             self.src_dict,
@@ -285,8 +236,7 @@ class ContextTask(DecodingTask):
 
     def stored_contexts(self, split: str, folder: str, sentences: int) -> Optional[SentenceContexts]:
         """Give what the data folder knows of a split's sentences besides their tokens; None: the task reads
-        tokens alone. ``metadata_context`` overrides these three.
-        """
+        tokens alone. ``metadata_context`` overrides these three."""
         return None
 
     def contexts_of(

@@ -19,13 +19,9 @@ INSTRUCTIONS = ("avx512_bf16", "amx_bf16")
 
 def with_bfloat16_products(model: nn.Module, criterion: Criterion) -> Criterion:
     """Have a criterion, called as ``criterion(model, sample)``, compute matrix products in bfloat16.
-
     Parameters, their gradients, normalisation, softmax and sums stay float32, as in torch's autocast on CPUs,
-    and so does attention between its projections. Dropout draws its numbers in another way.
-
-    Raises:
-        BadInput: the model computes activations again for the backward pass, and autocast would not see that.
-    """
+    and so does attention between its projections. Dropout draws its numbers in another way. Models that
+    compute activations again for the backward pass are refused, because autocast would not see that."""
     if any(hasattr(module, "precheckpoint_forward") for module in model.modules()):
         raise BadInput("--amp with --cpu does not work with --checkpoint-activations")
     _adapt_autocast()
@@ -47,11 +43,7 @@ def has_fast_products() -> bool:
 
 @functools.cache
 def _adapt_autocast() -> torch.library.Library:
-    """Give torch's autocast on CPUs another attention and dropout, for this process.
-
-    Returns:
-        the registration; torch takes it back when this object is collected.
-    """
+    """Give torch's autocast on CPUs another attention and dropout, while the registration lives."""
     if not has_fast_products():
         logger.warning("bfloat16: this CPU has none of %s; float32 is faster", ", ".join(INSTRUCTIONS))
     # fairseq also asks for CUDA's autocast at every step, and torch would warn each time.

@@ -19,14 +19,9 @@ from sacrebleu.metrics import BLEU
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.data_folder import first_folder, language_token
 from ctxmt_fairseq.criterions.context_discounted import logged_sum
+from ctxmt_fairseq.tasks import interactive
 from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.cpu_autocast import with_bfloat16_products
-from ctxmt_fairseq.tasks.interactive import (
-    FolderPieces,
-    InteractiveDocument,
-    OneByOneDataset,
-    SteppedTokenizer,
-)
 from ctxmt_fairseq.tasks.search.beams import Ensemble
 from ctxmt_fairseq.tasks.search.current_sentence import WindowCount
 from ctxmt_fairseq.tasks.search.forced_prefix import ForcedPrefixEnsemble
@@ -56,9 +51,8 @@ class DecodingTask(TranslationTask):
         references, with_unknown: how many references generation has read; how many have unknown words.
         document: the lines that ``fairseq-interactive`` has read.
         split_translations: those that ``fairseq-generate`` or a validation with BLEU has made.
-        contrastive_validation: the class of ``contrast``, which ``ctxmt_fairseq.register`` hands in.
-        contrast: scores the sets of ``--valid-contrast``.
-        contrast_accuracies: of the validation at hand.
+        contrastive_validation: the class of ``contrast``, which scores the sets of ``--valid-contrast``;
+            ``ctxmt_fairseq.register`` hands it in.
     """
 
     contrastive_validation: Any = None
@@ -67,7 +61,7 @@ class DecodingTask(TranslationTask):
         super().__init__(cfg, src_dict, tgt_dict)
         self.window_count = WindowCount()
         self.references = self.with_unknown = 0
-        self.document = InteractiveDocument(self)
+        self.document = interactive.InteractiveDocument(self)
         self.split_translations: Dict[str, SplitTranslations] = {}
         self.contrast: Any = None
         self.contrast_accuracies: Dict[str, float] = {}
@@ -90,8 +84,7 @@ class DecodingTask(TranslationTask):
 
     @property
     def forced(self) -> bool:
-        """Whether the target's beginning is forced: its context, which are the translations so far or given
-        ones, and its language's token."""
+        """Whether the target's beginning is forced: its context, and its language's token."""
         return self.cfg.decoding == "prefix" and (self.decodes_windows or len(self.target_start) > 0)
 
     @functools.cached_property
@@ -207,8 +200,8 @@ class DecodingTask(TranslationTask):
         return corpus_bleu(ours, [references], tokenize=tokenize, force=True)
 
     @functools.cached_property
-    def _pieces(self) -> Optional[FolderPieces]:
-        return FolderPieces.of(self.cfg)
+    def _pieces(self) -> Optional[interactive.FolderPieces]:
+        return interactive.FolderPieces.of(self.cfg)
 
     def _text(self, tokens: torch.Tensor, unknown: str) -> str:
         tokens = strip_pad(tokens, self.tgt_dict.pad()).int().cpu()
@@ -241,16 +234,15 @@ class DecodingTask(TranslationTask):
 
     def build_tokenizer(self, args):
         """Give ``fairseq-interactive`` and ``-generate`` the text steps, and the tokenizer that they name."""
-        return SteppedTokenizer(self.cfg, super().build_tokenizer(args))
+        return interactive.SteppedTokenizer(self.cfg, super().build_tokenizer(args))
 
     def build_bpe(self, args):
         """Give them what ``--bpe`` names, or else the SentencePiece models of the data folder."""
-        return super().build_bpe(args) or FolderPieces.of(self.cfg)
+        return super().build_bpe(args) or interactive.FolderPieces.of(self.cfg)
 
     def build_dataset_for_inference(self, src_tokens, src_lengths, constraints=None):
-        """Read lines of ``fairseq-interactive``: consecutive sentences of a document, which an empty line
-        ends."""
-        return OneByOneDataset(
+        """Read lines of ``fairseq-interactive``: sentences of a document, which an empty line ends."""
+        return interactive.OneByOneDataset(
             src_tokens, src_lengths, self.src_dict, tgt_dict=self.tgt_dict, constraints=constraints
         )
 

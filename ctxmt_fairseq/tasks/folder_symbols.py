@@ -30,11 +30,7 @@ def known_symbols(task: Any) -> Dict[str, KnownSymbols]:
 
 
 def check_symbols(task: Any, digests: Any) -> None:
-    """Refuse a checkpoint of other symbols.
-
-    Args:
-        digests: what its task state says of them, by side; one that says nothing cannot be checked.
-    """
+    """Refuse a checkpoint of other symbols, if its task state has their digests, by side."""
     for side, known in known_symbols(task).items():
         digest = digests.get(side) if isinstance(digests, dict) else None
         if digest is not None:
@@ -42,12 +38,12 @@ def check_symbols(task: Any, digests: Any) -> None:
 
 
 def check_shards(task: Any) -> None:
-    """Refuse data folders of which one has another dictionary than the first."""
+    """Refuse data folders of which one has another dictionary than the first, or none: now, and not in the
+    epoch that reads it."""
     for folder in task.cfg.data.split(os.pathsep)[1:]:
         for known in known_symbols(task).values():
             path = Path(folder) / known.file.name
-            if path.exists():
-                dictionary = load_dictionary(path)
-                add_symbols(dictionary)
-                if dictionary.symbols != known.symbols:
-                    raise BadInput(f"expected the symbols of {known.file}, found others", path)
+            dictionary = load_dictionary(path)
+            add_symbols(dictionary)
+            if dictionary.symbols != known.symbols:
+                raise BadInput(f"expected the symbols of {known.file}, found others", path)

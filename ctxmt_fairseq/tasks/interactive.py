@@ -18,12 +18,7 @@ from ctxmt_fairseq.text.symbols import SEPARATOR
 
 
 class SteppedTokenizer:
-    """The tokenizer of fairseq's commands: applies the data folder's text steps, then one of fairseq's own.
-
-    Args:
-        cfg: the task's; it names the data folder and the languages.
-        tokenizer: has ``encode`` and ``decode``; None: there is none.
-    """
+    """The tokenizer of fairseq's commands: the data folder's text steps, then one of fairseq's own."""
 
     def __init__(self, cfg: Any, tokenizer: Optional[Any] = None):
         folder = first_folder(cfg.data)
@@ -43,8 +38,7 @@ class SteppedTokenizer:
 
 
 class FolderPieces:
-    """The subwords (``--bpe``) of fairseq's commands: the data folder's SentencePiece models of both
-    languages."""
+    """The subwords (``--bpe``) of fairseq's commands: the data folder's SentencePiece models."""
 
     def __init__(self, source: Subwords, target: Subwords):
         self.source, self.target = source, target
@@ -82,10 +76,7 @@ class OneByOneDataset(LanguagePairDataset):
 
 
 class InteractiveDocument:
-    """The document that has been typed so far.
-
-    It is kept here because fairseq-interactive gives the task nothing but the current sentence's tokens.
-    """
+    """The document typed so far, of which fairseq-interactive gives the task one sentence alone."""
 
     def __init__(self, task: Any):
         self.task = task

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
@@ -15,7 +15,7 @@ from ctxmt_fairseq.checkpoints.options import shown
 from ctxmt_fairseq.corpora.data_folder import first_folder, source_digest
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_steps import TextSteps
-from ctxmt_fairseq.data.context_options import VectorOptions, flag
+from ctxmt_fairseq.data.context_options import VectorOptions, explained, flag
 from ctxmt_fairseq.data.metadata_context_dataset import MetadataContextDataset
 from ctxmt_fairseq.tasks.context_config import TrainingConfig, config_of
 from ctxmt_fairseq.tasks.context_task import ContextTask
@@ -33,13 +33,9 @@ LEAST_CONTEXTS = 2.0  # for less, log2(L^2 - L), the scale that QK-norm starts f
 class StoreConfig(TrainingConfig):
     """The options of this task that concern no single sentence's context."""
 
-    context_store: Optional[str] = field(
-        default=None,
-        metadata={"help": "folder that ctxmt embed wrote (default: DATA/contexts)"},
-    )
-    text_encoder: Optional[str] = field(
-        default=None,
-        metadata={"help": "encoder of the store, if neither minilm nor discrete (ctxmt embed --encoder)"},
+    context_store: Optional[str] = explained(None, "folder that ctxmt embed wrote (default: DATA/contexts)")
+    text_encoder: Optional[str] = explained(
+        None, "encoder of the store, if neither minilm nor discrete (ctxmt embed --encoder)"
     )
 
 
@@ -172,11 +168,7 @@ class MetadataContextTask(ContextTask):
     def contexts_of(
         self, sentences: Sequence[str], metadata: Sequence[Mapping[str, str]], device: str = "cpu"
     ) -> SentenceContexts:
-        """Embed the contexts of new text as the training's were.
-
-        Args:
-            metadata: each sentence's, text by field; the field "" has a prompt, which is taken as it is.
-        """
+        """Embed contexts of new text as in training; texts under the field "" stay as they are."""
         given = self.cfg.text_encoder
         if given not in self._encoders:
             known = self._know("encoder"), self.known.get("dimension")

@@ -3,10 +3,11 @@
 from fairseq.tasks import register_task
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.options import arch_name
 from ctxmt_fairseq.data.context_options import RowsOptions
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset
 from ctxmt_fairseq.tasks.context_config import config_of
-from ctxmt_fairseq.tasks.context_task import ContextTask, arch_name
+from ctxmt_fairseq.tasks.context_task import ContextTask
 
 MultiSourceConfig = config_of(RowsOptions, "MultiSourceConfig", __name__)
 

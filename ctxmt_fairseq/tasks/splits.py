@@ -13,13 +13,8 @@ from ctxmt_fairseq.text.text_lines import read_flags
 
 
 class Split(NamedTuple):
-    """n sentences.
-
-    Attributes:
-        source, target: fairseq's datasets of their tokens; target is None if there is none.
-        documents: their boundaries.
-        current: the lines that are translated; None: all.
-    """
+    """n sentences: fairseq's datasets of their tokens (no target: None), their documents, and the lines that
+    are translated (None: all)."""
 
     source: Any
     target: Optional[Any]
@@ -36,13 +31,8 @@ def check_one_shard(folder: str, split: str, languages: Tuple[str, str]) -> None
 def read_split(
     prefix: str, languages: Tuple[str, str], dictionaries: Tuple[Any, Any], implementation: Any, alone: bool
 ) -> Split:
-    """Read the files whose names begin with ``prefix``, which ends with the languages and a dot.
-
-    Args:
-        languages, dictionaries: those of source and target.
-        implementation: fairseq's ``--dataset-impl``.
-        alone: whether each sentence is a document if there are no document ids.
-    """
+    """Read the files whose names begin with ``prefix``, which ends with the languages and a dot; each
+    sentence is a document if ``alone`` and there are no document ids."""
     source, target = (
         _sentences(prefix + language, dictionary, implementation)
         for language, dictionary in zip(languages, dictionaries, strict=True)

@@ -14,16 +14,9 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.context_options import ContextOptions, times_by_tag
 from ctxmt_fairseq.data.token_weights import TokenWeights
 from ctxmt_fairseq.tasks.splits import Split
+from ctxmt_fairseq.text import word_weights
 from ctxmt_fairseq.text.text_lines import one_each
 from ctxmt_fairseq.text.word_tags import iterate_tags
-from ctxmt_fairseq.text.word_weights import (
-    CXMI,
-    TAGS,
-    LineWeights,
-    cxmi_weights,
-    tag_weights,
-    written_weights,
-)
 
 logger = logging.getLogger(__name__)
 
@@ -31,14 +24,7 @@ logger = logging.getLogger(__name__)
 def training_needs(
     options: ContextOptions, cfg: Any, folder: str, name: str, split: Split, dictionary: Dictionary
 ) -> Dict[str, Any]:
-    """What ``--token-weights`` and ``--upsample`` give a training's dataset: its arguments of these names.
-
-    Args:
-        cfg: the task's configuration.
-        folder: the data folder that the split is of.
-        name: of the split.
-        dictionary: of the target side.
-    """
+    """What ``--token-weights`` and ``--upsample`` give a training's dataset: its arguments of these names."""
     needs: Dict[str, Any] = {}
     if split.target is None:
         return needs
@@ -53,11 +39,7 @@ def training_needs(
 
 
 def check_weighing(criterion: Any, options: Any, cfg: Any) -> None:
-    """Refuse a criterion that does not weigh words, if the task's configuration ``cfg`` has weights.
-
-    Args:
-        options: those of the criterion.
-    """
+    """Refuse a criterion that does not weigh words, if the task's configuration ``cfg`` has weights."""
     if cfg.token_weights is not None and not hasattr(criterion, "token_weights"):
         raise BadInput(
             f"--token-weights: --criterion {options._name} has no weights; choose context_margin or "
@@ -66,21 +48,19 @@ def check_weighing(criterion: Any, options: Any, cfg: Any) -> None:
         )
 
 
-def _word_weights(options: ContextOptions, prefix: str, sentences: int, alone: bool) -> Iterator[LineWeights]:
-    """Read the weights of the words of a training text.
-
-    Args:
-        alone: whether there is one data folder, so that a file can number its lines.
-    """
-    if options.token_weights == TAGS:
-        return tag_weights(_tags(prefix, "--token-weights tags"), sentences, options.need_weight)
-    if options.token_weights == CXMI:
+def _word_weights(
+    options: ContextOptions, prefix: str, sentences: int, alone: bool
+) -> Iterator[word_weights.LineWeights]:
+    """Read a training text's word weights; if its folder is ``alone``, a file can number its lines."""
+    if options.token_weights == word_weights.TAGS:
+        return word_weights.tag_weights(_tags(prefix, "--token-weights tags"), sentences, options.need_weight)
+    if options.token_weights == word_weights.CXMI:
         path = f"{prefix}words.jsonl"
         _check(path, "--token-weights cxmi", "what ctxmt probe --words writes of the training text")
-        return cxmi_weights(path, sentences, options.need_weight)
+        return word_weights.cxmi_weights(path, sentences, options.need_weight)
     if not alone:
         raise BadInput("--token-weights FILE needs one data folder alone, because it numbers its lines")
-    return written_weights(str(options.token_weights), sentences)
+    return word_weights.written_weights(str(options.token_weights), sentences)
 
 
 def _tags(prefix: str, option: str) -> str:

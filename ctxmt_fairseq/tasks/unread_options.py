@@ -63,11 +63,7 @@ _SCORERS = ("bleu", "sacrebleu", "chrf")
 
 
 def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
-    """Refuse options, as a command line gave them, that the tasks do not read.
-
-    Args:
-        parser: has the options' defaults.
-    """
+    """Refuse options of a command line, other than the parser's defaults, that the tasks do not read."""
 
     def given(name: str) -> bool:
         return getattr(args, name, None) not in (None, parser.get_default(name))
@@ -109,9 +105,7 @@ class _Anything(Dict[str, Any]):
         return True
 
     def __missing__(self, name: str) -> int:
-        return (
-            2 if name == "ntokens" else 1
-        )  # other than sample_size, so that losses per token are logged too
+        return 2 if name == "ntokens" else 1  # not sample_size: losses per token are logged, too
 
     def get(self, name: str, default: Any = None) -> Any:
         return self[name]

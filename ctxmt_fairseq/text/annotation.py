@@ -42,11 +42,7 @@ def annotation_line(words: Sequence[AnnotatedWord]) -> str:
 
 
 def read_annotation(path: PathLike, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
-    """Read the words of every sentence, in their order.
-
-    Args:
-        sentences: the annotated text. Words must not overlap, and be what it has at their places.
-    """
+    """Read each sentence's words, in order; they must not overlap, and be what is at their places."""
     lines = one_each(json_lines(path), len(sentences), path)
     return [
         _words(place, get(place, record, "words", list), sentences[number])

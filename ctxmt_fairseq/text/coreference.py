@@ -38,12 +38,8 @@ class Antecedent:
 
 @dataclass(frozen=True)
 class Reference:
-    """A pronoun in a line, counted from 0, and what it refers to (None: nothing).
-
-    Attributes:
-        text: the pronoun, in lower case but for I.
-        source: who found it.
-    """
+    """A pronoun (``text``, in lower case but for I) in a line, counted from 0, what it refers to (None:
+    nothing), and who found it (``source``)."""
 
     line: int
     span: Span

@@ -62,11 +62,7 @@ def iterate_ids(path: PathLike) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Documents:
-    """Where the documents of a corpus begin.
-
-    Attributes:
-        starts: (D + 1,) int64, increasing; document d is the sentences starts[d] .. starts[d + 1] - 1.
-    """
+    """Document d is the sentences starts[d] .. starts[d + 1] - 1; starts (D + 1,) are int64, increasing."""
 
     starts: np.ndarray
 
@@ -79,8 +75,7 @@ class Documents:
         return int(self.starts[-1])
 
     def bounds(self, indices: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-        """The first sentence of each sentence's document, and one past the last; both are shaped like
-        ``indices``."""
+        """The first sentence of each sentence's document, and one past the last, shaped like ``indices``."""
         indices = np.asarray(indices)
         # Search only among documents between the first and the last sentence: often they are few.
         least, most = indices.min(initial=self.sentences), indices.max(initial=0)
@@ -101,11 +96,7 @@ class Documents:
 
     @classmethod
     def read(cls, path: PathLike, expected: Optional[int] = None) -> "Documents":
-        """Read the boundaries from a file with one id, any non-empty string, per line.
-
-        Args:
-            expected: the number of lines that it must have, if given.
-        """
+        """Read boundaries from a file with an id, any non-empty string, per line (``expected``, if given)."""
         documents = cls.from_lengths(np.fromiter((length for _, length in id_spans(path)), np.int64))
         if expected is not None and documents.sentences != expected:
             found = documents.sentences

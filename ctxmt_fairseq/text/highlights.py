@@ -34,12 +34,8 @@ WordPlaces = Callable[[Sentence], Optional[Sequence[np.ndarray]]]
 
 @dataclass(frozen=True)
 class LineHighlights:
-    """The highlights of one current sentence, as places of subwords.
-
-    Attributes:
-        words: by side, the places of each highlighted word's subwords in the current sentence.
-        support: by sentence, the places of the subwords that support them.
-    """
+    """The highlights of one current sentence, as places of subwords: of each highlighted word by side, and by
+    sentence those that support them."""
 
     words: Dict[str, List[np.ndarray]]
     support: Dict[Sentence, np.ndarray]

@@ -41,11 +41,8 @@ class Place:
 
 
 def load_json(path: PathLike, large: bool = False) -> Any:
-    """Read the value in a UTF-8 JSON file. Of a repeated key the last value counts, and a warning says so.
-
-    Args:
-        large: whether a whole number of more than 64 bits becomes a float, and is not refused.
-    """
+    """Read the value in a UTF-8 JSON file. Of a repeated key the last value counts, and a warning says so. A
+    whole number of more than 64 bits is refused, or becomes a float if it may be ``large``."""
     try:
         text = read_text(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -60,13 +57,16 @@ def json_lines(path: PathLike) -> Iterator[Tuple[Place, Any]]:
         yield Place(path, number), parse_json(line, path, number)
 
 
-def parse_json(text: str, path: PathLike, line: Optional[int] = None, large: bool = False) -> Any:
-    """Read the value of JSON text.
+def json_list(path: PathLike) -> List[Tuple[Place, Any]]:
+    """The entries of a list in a JSON file, each with its place for messages."""
+    records = load_json(path)
+    if not isinstance(records, list) or not records:
+        raise BadInput("expected a list of objects", path)
+    return [(Place(path, part=f"example {number}"), record) for number, record in enumerate(records, 1)]
 
-    Args:
-        path, line: where the text is, for the error; without a line it is the whole file.
-        large: see ``load_json``.
-    """
+
+def parse_json(text: str, path: PathLike, line: Optional[int] = None, large: bool = False) -> Any:
+    """Read the value of JSON text, on a line of a file or in the whole of it, as ``load_json`` does."""
 
     def unique(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
         value = dict(pairs)
@@ -131,11 +131,7 @@ def _check_depth(value: Any, left: int) -> None:
 
 
 def get(place: Place, record: Any, key: str, kind: type, null: bool = False) -> Any:
-    """Check that ``record[key]`` is there and of this kind, and return it. A whole number is a float, too.
-
-    Args:
-        null: whether the value may be null (None), too.
-    """
+    """Check that ``record[key]`` is there and of this kind (or null), and return it; 1 is a float, too."""
     if not isinstance(record, dict):
         raise place.error(f"expected an object with the key {key!r}")
     if key not in record:

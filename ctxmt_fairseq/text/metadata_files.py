@@ -20,12 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class MetadataFiles:
-    """The files of one text's metadata; false if there are none.
-
-    Attributes:
-        objects: the file with JSON objects, if it is there.
-        fields: field -> its file, sorted.
-    """
+    """A text's metadata: a file of JSON objects, and one for each field, sorted; false without any."""
 
     objects: Optional[Path]
     fields: Mapping[str, Path]
@@ -64,11 +59,7 @@ class MetadataFiles:
 
     def of_rows(self, rows: Iterable[Tuple[int, T]]) -> Iterator[Tuple[T, Dict[str, str]]]:
         """Yield a text's rows, each with its metadata as in ``lines``. The files must have as many lines as
-        the text.
-
-        Args:
-            rows: the line of each row, from 1 and increasing, and the row; lines may be skipped.
-        """
+        the text; lines (from 1 and increasing) may be skipped."""
         columns = [iterate_lines(path) for path in self.paths]
         read = 0
         for number, row in rows:

@@ -28,11 +28,8 @@ LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata has, a
 
 
 def iterate_lines(path: PathLike, lenient: bool = False) -> Iterator[str]:
-    """Yield the lines of a UTF-8 text file without their newlines; only ``\n`` ends a line.
-
-    Args:
-        lenient: do not refuse lines that are no text, of which ``is_text`` is false.
-    """
+    """Yield the lines of a UTF-8 text file without their newlines; only ``\n`` ends a line. Lines that are no
+    text (``is_text``) are refused unless ``lenient``."""
     with open_text(path) as stream:
         yield from stream_lines(stream, path, lenient)
 
@@ -59,11 +56,7 @@ def lines_together(*paths: PathLike, lenient: bool = False) -> Iterator[List[str
 
 
 def together(columns: Sequence[Tuple[PathLike, Iterator[Any]]]) -> Iterator[List[Any]]:
-    """Yield together what several readers make of their next lines; the files must be of the same length.
-
-    Args:
-        columns: a file, and what its reader yields for each line (never None).
-    """
+    """Yield together what readers make of the next lines of files, which must be as long (never None)."""
     paths, readers = zip(*columns, strict=True)
     for number, lines in enumerate(itertools.zip_longest(*readers)):
         if None in lines:

@@ -36,12 +36,7 @@ def _plain(word: str) -> str:
 
 
 class LineTags(NamedTuple):
-    """The tags of a line.
-
-    Attributes:
-        place: where they were read.
-        tags: those of ``words``, or of ``words_of`` the line if that is None.
-    """
+    """The tags of ``words``, or of ``words_of`` a line if that is None, and where they were read."""
 
     place: Place
     tags: Tags

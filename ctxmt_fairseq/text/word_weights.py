@@ -26,14 +26,7 @@ TAGS, CXMI = "tags", "cxmi"
 
 
 class LineWeights(NamedTuple):
-    """The weights of a line's words.
-
-    Attributes:
-        place: where they were read.
-        line: of the text, from 0.
-        weights: one for each word.
-        words: the words, if the file has them.
-    """
+    """The weights of the words of a line (from 0), where they were read, and the words, if known."""
 
     place: Place
     line: int

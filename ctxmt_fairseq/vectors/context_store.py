@@ -4,36 +4,152 @@ The vectors and indices are memory-mapped, so a training reads from disk what it
 on one machine share it. ``corpora/store_writer.py`` writes a store.
 """
 
+import dataclasses
+import json
+import zlib
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import write_file
 from ctxmt_fairseq.text.absence import EMPTY_TEXT
+from ctxmt_fairseq.text.json_files import load_json
 from ctxmt_fairseq.text.text_lines import PathLike
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.vectors.store_header import (
-    DTYPES,
-    INDEX_DTYPE,
-    TEXTS,
-    VECTORS,
-    StoreHeader,
-    check_files,
-    index_file,
-    read_header,
-)
+
+HEADER = "store.json"
+VECTORS = "vectors.bin"  # (N, R) of the header's dtype, little-endian
+TEXTS = "texts.txt"  # the texts that were embedded, one per line
+VERSION = 3
+READABLE = (2, 3)  # 2 had two more files, which nothing needs
+DTYPES = {"float32": "<f4", "float16": "<f2"}
+INDEX_DTYPE = np.dtype("<i4")
+_FORMAT = "ctxmt context store"
+_CHUNK = 2**24
+
+
+def index_file(split: str) -> str:
+    """The file with (n, 1 + F): for each sentence the rows of its own vector and of its metadata, or -1."""
+    return f"{split}.index"
+
+
+@dataclass(frozen=True)
+class StoreHeader:
+    """What is in a store.
+
+    Attributes:
+        encoder: the name of the text encoder.
+        dimension: R.
+        dtype: float32 or float16.
+        fields: F names of metadata, which are the columns of an index after the first.
+        sentences: whether the source sentences are embedded.
+        count: N, the number of vectors.
+        checksum: file -> CRC-32 of the part that this header describes.
+        splits: name -> ``sentences``, and the ``digest`` of its source text.
+        text_bytes: the bytes of ``TEXTS``.
+        version: that of the format.
+    """
+
+    encoder: str
+    dimension: int
+    dtype: str
+    fields: Tuple[str, ...]
+    sentences: bool = True
+    count: int = 0
+    checksum: Dict[str, int] = field(default_factory=dict)
+    splits: Dict[str, Dict[str, Any]] = field(default_factory=dict)
+    text_bytes: int = 0
+    version: int = VERSION
+
+    @property
+    def vector_bytes(self) -> int:
+        """The bytes of one vector."""
+        return self.dimension * np.dtype(DTYPES[self.dtype]).itemsize
+
+    def index_shape(self, split: str) -> Tuple[int, int]:
+        """(n, 1 + F)."""
+        return self.splits[split]["sentences"], 1 + len(self.fields)
+
+    @property
+    def sizes(self) -> Dict[str, int]:
+        """file -> the bytes that this header describes."""
+        index = {index_file(x): int(np.prod(self.index_shape(x))) * INDEX_DTYPE.itemsize for x in self.splits}
+        return {VECTORS: self.count * self.vector_bytes, TEXTS: self.text_bytes, **index}
+
+
+def check_files(folder: PathLike, header: StoreHeader) -> None:
+    """Read and check all bytes of a store but those that a killed run left behind: no header has them."""
+    for name, size in header.sizes.items():
+        path = Path(folder) / name
+        found = path.stat().st_size if path.is_file() else 0
+        if found < size:
+            what = f"expected {size} bytes, found {found}: the context store is truncated"
+            raise BadInput(f"{what}; delete it and embed again", path)
+        if size and checksum_of(path, size) != header.checksum.get(name):
+            what = "the checksum is wrong: the context store was changed or damaged"
+            raise BadInput(f"{what}; delete it and embed again", path)
+
+
+def checksum_of(path: Path, size: int) -> int:
+    """The CRC-32 of a file's first bytes."""
+    checksum = 0
+    with open(path, "rb") as stream:
+        while size and (chunk := stream.read(min(size, _CHUNK))):
+            checksum = zlib.crc32(chunk, checksum)
+            size -= len(chunk)
+    return checksum
+
+
+def read_header(folder: PathLike) -> StoreHeader:
+    """Read and check the header of a store."""
+    path = Path(folder) / HEADER
+    if not path.is_file():
+        raise BadInput(f"is no context store of ctxmt embed: found no {HEADER}", folder)
+    content = load_json(path)
+    try:
+        if content.pop("format") != _FORMAT:
+            raise ValueError
+        version, checksum = content["version"], content.pop("header_checksum", None)
+        if version in READABLE:
+            header = StoreHeader(**{**content, "fields": tuple(content["fields"])})
+            _check(header)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise BadInput("is not what ctxmt embed writes; delete the store and embed again", path) from None
+    if version not in READABLE:
+        raise BadInput(f"expected a context store of version {VERSION}, found {version!r}", path)
+    if checksum != header_checksum(content):
+        raise BadInput("the checksum is wrong: changed or damaged; delete the store and embed again", path)
+    return header
+
+
+def header_checksum(content: Dict[str, Any]) -> int:
+    """The CRC-32 of what the header says."""
+    return zlib.crc32(json.dumps(content, sort_keys=True).encode())
+
+
+def _check(header: StoreHeader) -> None:
+    numbers = [header.count, header.dimension, header.text_bytes, *header.checksum.values()]
+    for name, split in header.splits.items():
+        numbers.append(split["sentences"])
+        if Path(name).name != name or not isinstance(split["digest"], str):
+            raise ValueError
+    if header.dtype not in DTYPES or not all(isinstance(x, int) and x >= 0 for x in numbers):
+        raise ValueError
+
+
+def write_header(folder: PathLike, header: StoreHeader) -> None:
+    """Replace the header; then the new one is on disk."""
+    content = json.loads(json.dumps(dataclasses.asdict(header)))  # tuples are lists
+    content = {"format": _FORMAT, **content, "header_checksum": header_checksum(content)}
+    write_file(Path(folder) / HEADER, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 class ContextStore:
-    """A store that was checked; ``open`` makes it.
-
-    Attributes:
-        path: its folder.
-        header: what is in it.
-        vectors: (N, R), a memory map.
-    """
+    """A checked store (``open`` makes it): its folder, header, and memory map of vectors (N, R)."""
 
     def __init__(self, path: Path, header: StoreHeader):
         self.path = path
@@ -45,11 +161,7 @@ class ContextStore:
     def open(
         cls, path: PathLike, *, encoder: Optional[str] = None, dimension: Optional[int] = None
     ) -> "ContextStore":
-        """Check a store, all its bytes included, and map it.
-
-        Args:
-            encoder, dimension: what the vectors must be, if given.
-        """
+        """Check a store, all its bytes included, and map it; encoder and dimension are checked if given."""
         path = Path(path)
         header = read_header(path)
         if not header.count:
@@ -62,13 +174,8 @@ class ContextStore:
         return cls(path, header)
 
     def split(self, name: str, expected_sentences: int, digest: Optional[str] = None) -> SentenceContexts:
-        """The contexts of a split.
-
-        Args:
-            name: train, valid, ..
-            expected_sentences: the number of the split's sentences in the data folder.
-            digest: that of its source text (``source_digest`` in the data folder's description), if known.
-        """
+        """The contexts of a split, of so many sentences in the data folder, whose source text has this digest
+        (``source_digest`` in the folder's description), if it is known."""
         if name not in self.header.splits:
             known = ", ".join(self.header.splits) or "none"
             what = f"has no contexts of the split {name}, only {known}; ctxmt embed adds them"

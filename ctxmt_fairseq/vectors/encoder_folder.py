@@ -28,11 +28,7 @@ _FIXED = {
 
 
 def load_encoder(folder: Path, device: str, pooling: Optional[str] = None) -> SentenceTransformer:
-    """Load a model of sentence-transformers, or of transformers, which gets the mean of its states.
-
-    Args:
-        pooling: see ``SentenceEncoder``.
-    """
+    """Load a model of sentence-transformers, or of transformers, which gets the mean of its states."""
     folder = folder.resolve()
     modules_file = folder / "modules.json"
     if pooling is not None or not modules_file.is_file():

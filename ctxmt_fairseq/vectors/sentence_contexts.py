@@ -35,16 +35,9 @@ class SentenceContexts:
 def contexts_of(
     encoder: TextEncoder, sentences: Sequence[str], metadata: Sequence[Mapping[str, str]]
 ) -> SentenceContexts:
-    """Embed the contexts of new text, each distinct text once, in memory.
-
-    Args:
-        sentences: n source sentences.
-        metadata: for each, field -> value; a value under the field "" is embedded as it is.
-
-    Returns:
-        contexts whose fields are those that occur, in the order of their first occurrence; the empty text is
-        row 0.
-    """
+    """Embed the contexts of new text, each distinct text once, in memory; row 0 is the empty text. Each
+    sentence has metadata, field -> value; a value under the field "" is embedded as it is. The fields of the
+    result are those that occur, in the order of their first occurrence."""
     if len(metadata) != len(sentences):
         raise ValueError(f"{len(sentences)} sentences, {len(metadata)} rows of metadata")
     rows: Dict[str, int] = {"": EMPTY_TEXT}

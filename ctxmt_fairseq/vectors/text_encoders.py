@@ -143,12 +143,7 @@ def known_encoder(
     name: str, dimension: Optional[int], given: Optional[str] = None, device: str = "cpu"
 ) -> TextEncoder:
     """Load the encoder that a checkpoint or a store names. What a file says is not followed: the encoder is
-    one of the package's own, or the one that the user gave.
-
-    Args:
-        name, dimension: what is known of it; None: nothing.
-        given: the user's encoder. Its folder may be elsewhere now.
-    """
+    one of the package's own, or the one that the user gave, whose folder may be elsewhere now."""
     if given is None:
         if split_pooling(name)[1] not in (DEFAULT_ENCODER, DiscreteEncoder.name):
             raise BadInput(f"the context vectors are those of the encoder {name}: name it, --text-encoder")

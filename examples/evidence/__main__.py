@@ -9,7 +9,7 @@ from ctxmt_fairseq.base import exit_codes
 from evidence import commands, corpus, evaluation, figures, records, systems, tables, training
 from evidence.workplace import RESULTS, ROOT, Workplace, called, workplace
 
-PAGES = ("README.md", "protocol.md", "pronouns.md", "help-pages.md")  # of docs/results/
+PAGES = ("README.md", "protocol.md", "tables.md")  # of docs/results/
 PAPERS = ("focused_concat", "gated_context", "mtcue", "sequence_shortening", "thesis")
 
 
@@ -83,6 +83,10 @@ def train(place: Workplace, row: str, seed: int) -> None:
     say(f"{called(row, seed)}: training")
     system = systems.ALL[row]
     stage = systems.STAGES[system.stage]
+    if stage.found:
+        train(place, *systems.FINDER)
+        with place.held("found"):
+            corpus.find(place, system.text, training.checkpoint(place, *systems.FINDER))
     with place.held(f"text of {system.text.name}"):
         corpus.prepare(place, system.text, stage.data)
         if system.embeds:

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import shutil
 from pathlib import Path
 from typing import Dict, Iterable, List, Optional
 
@@ -16,6 +17,8 @@ SMOKE_LINES, SMOKE_EXAMPLES, SMOKE_VOCABULARY = 1200, 12, 300
 AMBIGUOUS = re.compile(r"(?i)\b(it|they)\b")
 # Parts of the training text for the second stage, by what the source of a translated sentence has.
 PARTS: Dict[str, Optional[re.Pattern]] = {"context": None, "pronouns": AMBIGUOUS}
+# And those that tell, word by word, where context matters (``find``).
+FOUND = ("weighted", "selected")
 
 
 def prepare(place: Workplace, text: Text, folder: str) -> None:
@@ -31,9 +34,27 @@ def prepare(place: Workplace, text: Text, folder: str) -> None:
     if not (home / "text" / "ready").exists():
         _write_text(place, text, home / "text")
     part, _, kind = folder.partition("-")
-    for name in (part, folder) if kind in PARTS else (folder,):
+    for name in (part, folder) if kind in (*PARTS, *FOUND) else (folder,):
         if not (home / name).exists():
             _preprocess(place, text, name)
+
+
+def find(place: Workplace, text: Text, model: Path) -> None:
+    """Write the text of ``FOUND``, once: that of ``text/context``, with the bits that its context saves
+    ``model`` on every word. Translated are the sentences of ``text/pronouns`` (``weighted``), or as many in
+    which a word gains most (``selected``)."""
+    folder = place.home(text) / "text"
+    if (folder / "found").exists():
+        return
+    pronouns = folder / "pronouns.current"
+    many = pronouns.read_text(encoding="utf-8").count("1")
+    words, selected = folder / "found.words.jsonl", folder / "selected.current"
+    options = ("--select", many, "--select-output", selected, "--words", words, "--cpu")
+    ctxmt("probe", model, folder / "context", *options)
+    shutil.copyfile(pronouns, folder / "weighted.current")
+    for part, kind in itertools.product(FOUND, text.kinds):
+        shutil.copyfile(folder / f"context.{kind}", folder / f"{part}.{kind}")
+    (folder / "found").touch()
 
 
 def embed(place: Workplace, text: Text, folder: str) -> None:
@@ -53,13 +74,15 @@ def statistics(place: Workplace, text: Text, folder: str) -> dict:
 def _preprocess(place: Workplace, text: Text, name: str) -> None:
     home = place.home(text)
     part, _, kind = name.partition("-")
-    vocabulary = ("--like", home / part)
-    if kind not in PARTS:
+    vocabulary, train = ("--like", home / part), home / "text" / kind
+    if kind not in (*PARTS, *FOUND):
         size = SMOKE_VOCABULARY if place.smoke else kind or systems.VOCABULARY
-        vocabulary = ("--joint", "--vocab-size", size, "--spm-type", "bpe")
-    train = ("--train", home / "text" / (kind if kind in PARTS else "train"))
+        vocabulary, train = ("--joint", "--vocab-size", size, "--spm-type", "bpe"), home / "text" / "train"
     dev = ("--valid", home / "text" / "dev", "--source-lang", "en", "--target-lang", text.target)
-    ctxmt("preprocess", *train, *dev, *vocabulary, "--out", home / name)
+    ctxmt("preprocess", "--train", train, *dev, *vocabulary, "--out", home / name)
+    if kind in FOUND:
+        words = home / name / f"train.en-{text.target}.words.jsonl"
+        shutil.copyfile(home / "text" / "found.words.jsonl", words)
 
 
 def _write_text(place: Workplace, text: Text, folder: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Mapping
 
 from ctxmt_fairseq.evaluation.metrics import read_translation
 from ctxmt_fairseq.evaluation.significance.measures import measure
-from ctxmt_fairseq.evaluation.significance.translations import per_unit
+from ctxmt_fairseq.evaluation.significance.systems import per_unit
 from evidence import systems, training
 from evidence.commands import ctxmt
 from evidence.texts import HELP

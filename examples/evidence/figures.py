@@ -1,4 +1,4 @@
-"""The pictures of docs/results/pronouns.md, from the results alone."""
+"""The pictures of docs/results/tables.md, from the results alone."""
 
 from pathlib import Path
 from typing import Any, Dict, List

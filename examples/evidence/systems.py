@@ -23,18 +23,20 @@ class Stage:
 
     Attributes:
         second: whether it goes on from a sentence-level model of seed 1.
+        found: whether its data says where ``FINDER`` found that context matters.
     """
 
     data: str
     updates: int
     flags: str
     second: bool = False
+    found: bool = False
 
 
-def _second(data: str, updates: int, flags: str = "") -> Stage:
+def _second(data: str, updates: int, flags: str = "", found: bool = False) -> Stage:
     """With a learning rate that falls to 0."""
     schedule = f"--lr 7e-4 --lr-scheduler polynomial_decay --warmup-updates 200 --total-num-update {updates}"
-    return Stage(data, updates, f"{schedule} {flags}", second=True)
+    return Stage(data, updates, f"{schedule} {flags}", second=True, found=found)
 
 
 # The first learns to translate single sentences. The second goes on from it, for every system and the control
@@ -48,6 +50,9 @@ STAGES = {
     "search": Stage("data", 700, f"{SENTENCE} --max-tokens 1500"),
     "search-4000": Stage("data-4000", 700, f"{SENTENCE} --max-tokens 1500"),
     "context": _second("data-pronouns", 10000, LONG),
+    "weighted": _second("data-weighted", 10000, f"{LONG} --token-weights cxmi", found=True),
+    "selected": _second("data-selected", 10000, LONG, found=True),
+    "selected-weighted": _second("data-selected", 10000, f"{LONG} --token-weights cxmi", found=True),
     "short": _second("data-context", 2800),
     "help": _second("data", 6000, LONG),
 }
@@ -55,7 +60,8 @@ STAGES = {
 # --max-tokens counts a batch's context too: with these sizes an update of the second stage has about as many
 # current sentences in every row: 26.6 (subtitles), 25.8 (help pages). (--count-current-tokens would keep that
 # number, with windows that are mostly pads.)
-WINDOWS = f"{known.SYSTEMS['windows'].words} --criterion context_discounted_label_smoothed_cross_entropy"
+DISCOUNTED = "--criterion context_discounted_label_smoothed_cross_entropy"
+WINDOWS = f"{known.SYSTEMS['windows'].words} {DISCOUNTED}"
 S2TO2 = f"{WINDOWS} --source-context 1 --target-context 1 --max-tokens 1440 --context-discount 1"
 S4TO4 = f"{WINDOWS} --source-context 3 --target-context 3 --max-tokens 2350 --context-discount 1"
 CD, SHIFT = "--context-discount 0.01", "--segment-positions shift"
@@ -136,6 +142,19 @@ FURTHER: Dict[str, System] = {
         "MTCue": f"{known.SYSTEMS['mtcue'].words} --source-context 1 --max-tokens 820",
     }.items()
 }
+# The two best, trained on what FINDER found: the loss weighted word by word, other sentences, and both.
+NEEDS: Dict[str, System] = {
+    f"{row}+{name}": System(stage, flags)
+    for row, flags in (
+        ("gated", f"{_multi_source('gated')} {DISCOUNTED} --context-discount 1"),
+        ("s2to2+shift+CD", REQUIRED["s2to2+shift+CD"].flags),
+    )
+    for name, stage in (
+        ("weights", "weighted"),
+        ("selection", "selected"),
+        ("selection+weights", "selected-weighted"),
+    )
+}
 # What rows are compared with that a machine trained without bfloat16.
 FURTHER["float32-control"] = replace(REQUIRED["control"], seeds=(1,), amp=False)
 GRUS: Dict[str, System] = {
@@ -168,7 +187,7 @@ for language in ("de", "fr"):
             HELP[language],
             family=f"{language}-help-",
         )
-SYSTEMS = {**REQUIRED, **FURTHER, **GRUS, **OF_HELP}
+SYSTEMS = {**REQUIRED, **NEEDS, **FURTHER, **GRUS, **OF_HELP}
 # What did not suffice: evaluated, and run by name alone.
 ATTEMPTS: Dict[str, System] = {
     "short-control": System("short", WINDOWS, (1,)),
@@ -189,6 +208,8 @@ SEARCH: Dict[str, System] = {
 ALL = {**EVALUATED, **SEARCH}
 
 Run = Tuple[str, int]  # a row and a seed
+# Finds where context matters, for all seeds: by what each word of the training text gains from it.
+FINDER: Run = ("gated", 1)
 
 
 def control_of(row: str) -> str:

@@ -36,6 +36,20 @@ CONTRAPRO = {
     "intrasegmental": False,
     "errors": [{"contrastive": "Sie sank."}],
 }
+CONTRAWSD = {
+    "source": "The bank.",
+    "reference": "La rive.",
+    "ambig word": "bank",
+    "sense": "shore",
+    "errors": [{"contrastive": "La banque."}],
+}
+SCAT_RECORD = {
+    "en": "<p>It</p> sank.",
+    "fr": "<p>Elle</p> a coul\u00e9.",
+    "context_en": "The  <hon>boat<hoff> .",
+    "context_fr": "La  <hon>barque<hoff> .",
+    "has_supporting_context": True,
+}
 FORMAL = "[F]Vous[/F] chantez.\n[F]Votre[/F] chat dort.\nIl pleut.\n"
 INFORMAL = "[F]Tu[/F] chantes.\n[F]Ton[/F] chat dort.\nIl pleut.\n"
 ATTRIBUTES = [
@@ -132,6 +146,7 @@ def _files():
     write("film.srt", "\n".join(cues))
     head = "[Events]\nFormat: Layer, Start, End, Style, Text\n"
     write("film.ass", head + "Dialogue: 0,0:00:01.00,0:00:02.00,Default,{\\an8}It sleeps.\\NNo.\n")
+    write("terms.tsv", "it\til\nthe cat\tle chat\n\nNo\tNon\n")
     write("table.tsv", "id\tsource\tdocument\n7\tThe cat sleeps.\ta\n8\tNo.\tb\n")
 
 
@@ -206,6 +221,8 @@ def _sets():
                 write(target / file.name, file.read_text(encoding="utf-8"))
         elif found.is_file():
             write(target.with_suffix(found.suffix), found.read_text(encoding="utf-8"))
+    write("sets/contrawsd.json", json.dumps([CONTRAWSD]))
+    write("sets/scat.json", json.dumps([SCAT_RECORD, SCAT_RECORD]))
     write("sets/contrapro.json", json.dumps([CONTRAPRO, {**CONTRAPRO, "segment id": 1}]))
     write("forms.jsonl", f"{json.dumps(FORM)}\n{json.dumps({**FORM, 'id': '2', 'distance': None})}\n")
     write("forms.json", json.dumps([CTXPRO, {**CTXPRO, "expected": "lui"}]))

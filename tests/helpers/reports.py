@@ -4,8 +4,7 @@ import json
 
 import numpy as np
 
-from ctxmt_fairseq.analysis.labelled_map import LabelledMap
-from ctxmt_fairseq.analysis.map_files import write_map
+from ctxmt_fairseq.analysis.labelled_map import LabelledMap, write_map
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.contrastive_report import (
     CandidateScore,

@@ -10,8 +10,7 @@ import time
 import pytest
 
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.vectors.context_store import ContextStore
-from ctxmt_fairseq.vectors.store_header import HEADER, read_header
+from ctxmt_fairseq.vectors.context_store import HEADER, ContextStore, read_header
 from tests.helpers.context_stores import contents, data_folder, make_store, write_lines, write_split
 from tests.helpers.process import in_new_process, resident
 from tests.integration.commands import ENVIRONMENT, command, read, refused, run

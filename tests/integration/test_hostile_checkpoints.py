@@ -67,6 +67,8 @@ DOORS = {
     "evaluate": "M C/test F/set --out F/out",
     "average": "F",
     "import": "M F/out --data C/data",
+    "export": "M F/out --to safetensors",
+    "card": "M --json F/out",
     "analyse attention": "M --sentence a --output F/out.png",
     "analyse groups": "M --sentence a --output F/out.png",
     "analyse group-use": "M C/test.en --output F/out.png",
@@ -104,7 +106,7 @@ def test_the_plugins_commands(request, corpus, tmp_path, capsys, kind, form, doo
         re.sub(r"^[MFC]\b", lambda found: places[found[0]], word) for word in f"{door} {DOORS[door]}".split()
     ]
     languages = PAIR if door.startswith("corpus") else ()
-    device = () if door in ("average", "import") else ("--cpu",)
+    device = () if door in ("average", "import", "export", "card") else ("--cpu",)
     with pytest.raises(SystemExit) as ended:
         main([*words, *languages, *device])
     assert ended.value.code == 2

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import ctxmt_fairseq.checkpoints.reading  # noqa: F401  (what checkpoints hold may be loaded)
-from ctxmt_fairseq.vectors.store_header import header_checksum
+from ctxmt_fairseq.vectors.context_store import header_checksum
 from ctxmt_fairseq.vectors.text_encoders import _minilm_folder
 from tests.integration.commands import TINY, TRAINING, USER_DIR, losses, printed, read, refused, run
 

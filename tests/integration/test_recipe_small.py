@@ -1,4 +1,4 @@
-"""run_small.sh: a rehearsal of a paper's scripts, and its systems of docs/results/pronouns.md."""
+"""run_small.sh: a rehearsal of a paper's scripts, and its systems of docs/results/tables.md."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def test_a_recipe_on_two_cores(tmp_path, monkeypatch, capsys):
 
 
 def test_systems_of_the_evidence_on_two_cores(tmp_path, monkeypatch):
-    """run_small.sh without SMOKE: rows of docs/results/pronouns.md, and what MTCue has beside them."""
+    """run_small.sh without SMOKE: rows of docs/results/tables.md, and what MTCue has beside them."""
     calls = []
 
     def run(words, dry, log=None):

@@ -116,6 +116,15 @@ def test_bfloat16(translation, last, text):
     assert sum(same) > 30 and "Traceback" not in done.stderr
 
 
+def test_eight_bits(translation, last, text):
+    options = (*text, *SEARCH[:-1], "--cpu", "--quantization", "int8")
+    done = run("ctxmt", "translate", last, *options)
+    same = [one == other for one, other in zip(done.stdout.splitlines(), translation, strict=True)]
+    assert sum(same) > 20 and not done.stderr.count("Warning")
+    said = refused("ctxmt", "translate", last, *options, "--bf16")
+    assert said == "ctxmt: error: give --bf16 or --quantization, one of them"
+
+
 def test_killed_and_resumed_gives_the_same_file(translation, last, text, tmp_path):
     output, journal = tmp_path / "out", tmp_path / "out.partial"
     arguments = ("ctxmt", "translate", last, *text, *SEARCH, "--documents-at-once", 1, "--output", output)

@@ -5,12 +5,7 @@ from typing import Any, ClassVar, List, Mapping, NamedTuple, Optional, Sequence,
 
 
 class Cell(NamedTuple):
-    """A cell of a table.
-
-    Attributes:
-        stars: how significant it is.
-        share: the length of a bar below the text, 0 to 100; None: no bar.
-    """
+    """A cell of a table; ``share``, 0 to 100, is the length of a bar below the text (None: no bar)."""
 
     text: str
     stars: str = ""

@@ -38,12 +38,10 @@ class Found:
 
     Attributes:
         scores, contrasts: what ``ctxmt score`` and ``ctxmt contrast`` reported, as file and content, by the
-            name of the translation and of the set.
-        translations, examples: files by the same names.
-        penalties: the length penalty that a search found for a translation, by the name of the translation.
+            name of the translation and of the set; ``translations``, ``examples``: files by these names.
+        penalties: the length penalty that a search found for a translation, by its name.
         others: further results: their kind (``result_kinds``), file and content.
         commands, versions: how results were made, and how many files say so.
-        left_out: files that the page does not show.
     """
 
     scores: Dict[str, Tuple[Path, Any]] = field(default_factory=dict)
@@ -99,11 +97,7 @@ def written_by_ctxmt(path: Path) -> Iterator[None]:
 
 
 def read_runs(arguments: Sequence[str]) -> Tuple[List[Run], Found]:
-    """Read the folders of runs, and files that are about several runs.
-
-    Args:
-        arguments: FOLDER, whose name becomes the run's; NAME=FOLDER; or a JSON or PNG file.
-    """
+    """Read the folders of runs (FOLDER or NAME=FOLDER), and JSON or PNG files about several runs."""
     runs: List[Run] = []
     shared = Found()
     folders = []

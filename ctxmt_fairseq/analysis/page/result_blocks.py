@@ -19,8 +19,7 @@ Owners = Dict[Path, Tuple[str, str]]  # file of translations or examples -> its 
 
 
 def owner_of(system: Any, owners: Owners, content: Any) -> Optional[Tuple[str, str]]:
-    """The run with the file of a system that a command compared, and the name of the translation or set in
-    it."""
+    """The run with the file of a system that a command compared, and the name of its translation or set."""
     try:
         return owners.get(Path(content.get("files", {}).get(system, system)).resolve())
     except (OSError, ValueError, RuntimeError):  # no file can have this name

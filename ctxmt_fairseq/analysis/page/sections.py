@@ -38,13 +38,8 @@ def sections(
     sets: Sequence[ContrastiveSet],
     examples: int,
 ) -> List[Section]:
-    """The sections of the page; those without content are left out.
-
-    Args:
-        text: what was translated, to show where translations differ.
-        sets: contrastive sets, to show where choices differ.
-        examples: how many of each to show.
-    """
+    """The sections of the page; those without content are left out. With the text that was translated, and
+    with contrastive sets, they show some ``examples`` of each where translations and choices differ."""
     owners: Owners = {
         path.resolve(): (run.name, name)
         for run in runs
@@ -109,8 +104,7 @@ def sections(
 
 
 def _stars(runs: Sequence[Run]) -> Callable[..., List[Any]]:
-    """Finds the stars in comparisons with the first run's translation: ((run, translation, metric),
-    stars)."""
+    """Finds the stars in comparisons with the first run: ((run, translation, metric), stars)."""
 
     def stars(_: str, content: Any, owners: Owners) -> List[Any]:
         rows = content["comparisons"]

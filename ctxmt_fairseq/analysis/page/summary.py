@@ -17,12 +17,8 @@ VERDICTS = {"**": "significant, p < .01", "*": "significant, p < .05", "": "not 
 def summary(
     runs: Sequence[Run], scored: Mapping[str, Table], decided: Mapping[str, Table], stars: Mapping[Any, str]
 ) -> Section:
-    """The section.
-
-    Args:
-        scored, decided: the tables of translations and of contrastive sets, by name.
-        stars: of the tests against the first run, by (run, translation, metric).
-    """
+    """The section, from the tables of translations and of contrastive sets by name, with ``stars`` for
+    differences from the first run, by (run, translation, metric)."""
     names = [run.name for run in runs]
     bleu = {title_of(name): _row(table, "BLEU")[1:] for name, table in scored.items()}
     accuracy = {name: _row(table, "all")[2:] for name, table in decided.items()}

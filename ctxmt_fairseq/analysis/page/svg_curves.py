@@ -24,12 +24,7 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True)
 class Chart:
-    """Curves of one measure.
-
-    Attributes:
-        x, y: names of the axes.
-        grid, ticks: places on the vertical and the horizontal axis, and their labels.
-    """
+    """Curves of one measure, with labels at places on the vertical (``grid``) and other axis (``ticks``)."""
 
     kind: ClassVar[str] = "chart"
     WIDTH: ClassVar[int] = 360  # units of the drawing, which takes the width that there is

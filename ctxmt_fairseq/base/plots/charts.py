@@ -16,14 +16,8 @@ CHARACTERS = 88  # in a line of the title, and in all names below the axis
 
 
 class Point(NamedTuple):
-    """A value, and its band if it has one: the lowest and highest value of several runs, or an interval.
-
-    Attributes:
-        measure: the vertical axis, with its unit; each measure has a panel.
-        system: the line or bar to which it belongs.
-        place: the place on the horizontal axis.
-        low, high: the band; None if there is none.
-    """
+    """A value at a place on the horizontal axis, of a system's line or bar in the panel of its measure, and
+    its band, if it has one: the lowest and highest value of several runs, or an interval."""
 
     measure: str
     system: str

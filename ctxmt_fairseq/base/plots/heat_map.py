@@ -22,13 +22,9 @@ def draw_heat_map(
     annotate: bool = False,
     highest: Optional[float] = None,
 ) -> bytes:
-    """A heat map as the content of a PNG file.
-
-    Args:
-        values, rows, columns, row_name, column_name, sections, value_name: see ``LabelledMap``.
-        annotate: also write the values into the cells, except those near zero.
-        highest: the value of the darkest colour; default: the map's highest.
-    """
+    """A heat map of a ``LabelledMap`` as the content of a PNG file; ``annotate`` writes values into the
+    cells, except those near zero; ``highest`` is the value of the darkest colour (default: the map's
+    highest)."""
     rows, columns = (list(map(short, names)) for names in (rows, columns))
     names = [name for name, _ in sections]
     with drawing([title, *rows, *columns, *names]):

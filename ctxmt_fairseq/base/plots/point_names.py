@@ -14,12 +14,7 @@ DIRECTIONS = np.arange(16) * np.pi / 8
 
 
 def name_places(points: np.ndarray, names: Sequence[str], side: float) -> np.ndarray:
-    """The centres of the names, (n, 2).
-
-    Args:
-        points: (n, 2), in inches from the lower left corner of a square map.
-        side: the length of the map's side, in inches.
-    """
+    """The centres of points' names, (n, 2) in inches from the lower left corner of a square map."""
     boxes = [np.concatenate([point - POINT / 2, point + POINT / 2]) for point in points]
     centres: List[np.ndarray] = []
     for point, name in zip(points, names, strict=True):
@@ -40,12 +35,7 @@ def name_places(points: np.ndarray, names: Sequence[str], side: float) -> np.nda
 
 
 def draw_names(axes: Any, points: np.ndarray, names: Sequence[str], side: float) -> None:
-    """Write the names, with a line to each point.
-
-    Args:
-        points: (n, 2) in the map's own units.
-        side: about the length of the map's side, in inches.
-    """
+    """Write the names of points, (n, 2) in the units of a map of about this side, with a line to each."""
     limits = np.array([axes.get_xlim(), axes.get_ylim()])
     axes.set(xlim=limits[0], ylim=limits[1])  # so that lines do not change them
     low, extent = limits[:, 0], limits[:, 1] - limits[:, 0]

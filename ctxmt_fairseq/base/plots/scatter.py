@@ -17,12 +17,8 @@ Attribute = Tuple[str, np.ndarray]  # name, and a string or float64 for each poi
 
 
 class Groups(NamedTuple):
-    """The groups into which an attribute divides the points; each gets its own colour or marker.
-
-    Attributes:
-        names: of the groups, in the order of the points; ``REST`` comes last if there is one.
-        members: (n,) the number of each point's group.
-    """
+    """The groups, each of its own colour or marker, into which an attribute divides the points: their names
+    in the order of the points, ``REST`` last, and the number of each point's."""
 
     names: List[str]
     members: np.ndarray

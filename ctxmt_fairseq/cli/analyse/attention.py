@@ -32,7 +32,7 @@ class Attention(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.attention_map import attention_map
-        from ctxmt_fairseq.analysis.map_files import write_map
+        from ctxmt_fairseq.analysis.labelled_map import write_map
 
         passage = self.text.read()
         loaded = self.model.load_one(self.path, self.text.metadata)

@@ -108,11 +108,7 @@ class Consistency(Command):
         self.results.write({**counts, **left_out, **tests}, (self.terms, report.terms_tsv(found, names)))
 
     def _runs(self) -> Tuple[List[str], Dict[str, str]]:
-        """The system of every run, and name -> path of every run, the reference last.
-
-        Raises:
-            BadInput: a run that is there twice, or a system with the reference's name.
-        """
+        """The system of every run, and name -> path of every run, the reference last."""
         from ctxmt_fairseq.analysis.system_names import distinct_runs
         from ctxmt_fairseq.evaluation.significance.seeds import run_names
 
@@ -126,11 +122,7 @@ class Consistency(Command):
         return systems, paths
 
     def _terms(self, sources: Sequence[str], documents: Any) -> Any:
-        """The terms that recur, at least one.
-
-        Raises:
-            BadInput: there is none, or files that do not fit.
-        """
+        """The terms that recur, at least one."""
         from ctxmt_fairseq.analysis.recurring_terms import TermRules, recurring_terms
         from ctxmt_fairseq.text.annotation import read_annotation
         from ctxmt_fairseq.text.text_lines import read_flags
@@ -150,12 +142,7 @@ class Consistency(Command):
         sources: Sequence[str],
         targets: Sequence[Sequence[str]],
     ) -> List[List[Links]]:
-        """The alignment of every line of every run; runs of a system take those of its name in turn.
-
-        Raises:
-            BadInput: files that do not fit, or not one for each system; no tool for word alignment is
-                installed.
-        """
+        """The alignment of every line of every run; runs of a system take those of its name in turn."""
         from ctxmt_fairseq.text.alignment import read_alignment
 
         if self.alignment is None:

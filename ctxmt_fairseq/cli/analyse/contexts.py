@@ -52,14 +52,10 @@ class Texts(OptionGroup):
             open_file(path).close()
 
     def read(self, loaded: "LoadedModels") -> Tuple["LabelledTexts", List[int]]:
-        """The texts with their attributes, and for what the model takes each.
-
-        Raises:
-            BadInput: files that are none of texts or scores, or what this model does not read.
-        """
+        """The texts with their attributes, and for what the model takes each."""
         from ctxmt_fairseq.analysis import labelled_texts
         from ctxmt_fairseq.analysis.context_space import METADATA, PREVIOUS, check_distance
-        from ctxmt_fairseq.analysis.formality_scores import SCORE, read_formality_scores
+        from ctxmt_fairseq.analysis.labelled_texts import SCORE, read_formality_scores
 
         scores = read_formality_scores(self.scores) if self.scores else {}
         labelled = labelled_texts.LabelledTexts(list(scores))
@@ -92,9 +88,8 @@ class Contexts(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.architecture import architecture
-        from ctxmt_fairseq.analysis.context_map import context_map, write_context_map
+        from ctxmt_fairseq.analysis.context_map import check_umap, context_map, write_context_map
         from ctxmt_fairseq.analysis.context_space import context_space
-        from ctxmt_fairseq.analysis.projection import check_umap
 
         self.texts.check()
         check_umap()

@@ -20,8 +20,8 @@ class Groups(Command):
     model: Model
 
     def run(self) -> None:
-        from ctxmt_fairseq.analysis.map_files import write_map
-        from ctxmt_fairseq.analysis.token_groups import token_groups, used_groups
+        from ctxmt_fairseq.analysis.group_use import token_groups, used_groups
+        from ctxmt_fairseq.analysis.labelled_map import write_map
 
         passage = self.text.read()
         loaded = self.model.load_one(self.path, self.text.metadata)

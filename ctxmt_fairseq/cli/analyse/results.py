@@ -28,8 +28,7 @@ from typing import List, Optional
 
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.paths import Input, Named
-from ctxmt_fairseq.cli.options.result_files import SYSTEMS, ChartFiles
-from ctxmt_fairseq.cli.options.table_style import TableStyle
+from ctxmt_fairseq.cli.options.result_files import SYSTEMS, ChartFiles, TableStyle
 
 ACROSS = {  # name -> as an axis is called
     "context": "context",

@@ -17,8 +17,7 @@ from typing import List
 
 from ctxmt_fairseq.base.command import Command, argument
 from ctxmt_fairseq.base.paths import Named
-from ctxmt_fairseq.cli.options.result_files import RUNS, Comparisons
-from ctxmt_fairseq.cli.options.table_style import TableStyle
+from ctxmt_fairseq.cli.options.result_files import RUNS, Comparisons, TableStyle
 
 
 class Contrast(Command):

@@ -19,9 +19,8 @@ from typing import List, Optional
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input, Named
-from ctxmt_fairseq.cli.options.result_files import Json
+from ctxmt_fairseq.cli.options.result_files import Json, TableStyle
 from ctxmt_fairseq.cli.options.scoring import Metric, Resampling
-from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 
 class Pronouns(Command):

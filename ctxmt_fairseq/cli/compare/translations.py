@@ -16,9 +16,8 @@ from typing import List, Optional
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Input, Named
-from ctxmt_fairseq.cli.options.result_files import RUNS, Comparisons
+from ctxmt_fairseq.cli.options.result_files import RUNS, Comparisons, TableStyle
 from ctxmt_fairseq.cli.options.scoring import Comet, Resampling, Tokens
-from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 
 class Translations(Command):
@@ -45,8 +44,11 @@ class Translations(Command):
         from ctxmt_fairseq.evaluation.metrics import read_translation
         from ctxmt_fairseq.evaluation.significance.measures import CometMeasure, Measure, measure
         from ctxmt_fairseq.evaluation.significance.seeds import about
-        from ctxmt_fairseq.evaluation.significance.systems import comparison_table
-        from ctxmt_fairseq.evaluation.significance.translations import compare_translations, length_ratio
+        from ctxmt_fairseq.evaluation.significance.systems import (
+            compare_translations,
+            comparison_table,
+            length_ratio,
+        )
 
         units = list(dict.fromkeys(self.unit or ["document" if self.docids else "sentence"]))
         models = self.comet.models

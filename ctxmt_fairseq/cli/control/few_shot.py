@@ -64,11 +64,7 @@ def _row(setting: Dict[str, Any]) -> List[str]:
 
 
 def _counts(text: str) -> List[Optional[int]]:
-    """Numbers joined by commas, None for "all".
-
-    Raises:
-        BadInput: something else, or one of them twice.
-    """
+    """Numbers joined by commas, None for "all"."""
     counts: List[Optional[int]] = []
     for part in text.split(","):
         if part != "all" and not (part.isascii() and part.isdigit()):

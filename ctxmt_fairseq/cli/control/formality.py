@@ -86,8 +86,11 @@ class Formality(Control):
         self, sentences: List[str], references: Sequence["ContrastiveReference"]
     ) -> Tuple["LoadedModels", "FormalityReport"]:
         """The model, and what it makes of the prompts."""
-        from ctxmt_fairseq.evaluation.attribute_control.formality import control_formality
-        from ctxmt_fairseq.evaluation.attribute_control.formality_prompts import PROMPTS, read_prompts
+        from ctxmt_fairseq.evaluation.attribute_control.formality import (
+            PROMPTS,
+            control_formality,
+            read_prompts,
+        )
         from ctxmt_fairseq.evaluation.attribute_control.judging import words_among
 
         prompts: Mapping[str, Sequence[str]] = read_prompts(self.prompts) if self.prompts else PROMPTS

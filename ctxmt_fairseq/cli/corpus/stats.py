@@ -43,11 +43,7 @@ class Stats(OfCorpus):
         write_files([(self.json, as_json(record)), (self.lengths, histogram), (self.plot, drawn)])
 
     def _encoders(self) -> List["Encode"]:
-        """What the subwords of --data make of sentences of either side; [] without it.
-
-        Raises:
-            BadInput: a data folder of other languages.
-        """
+        """What the subwords of --data make of sentences of either side; [] without it."""
         from ctxmt_fairseq.corpora.data_folder import read_description
         from ctxmt_fairseq.corpora.subwords import Subwords
 

@@ -28,11 +28,7 @@ class Result(OptionGroup):
     )
 
     def read_setting(self) -> Any:
-        """What the result says of --setting; None without it.
-
-        Raises:
-            BadInput: not the file of a few-shot setting.
-        """
+        """What the result says of --setting; None without it."""
         from ctxmt_fairseq.text.json_files import Place, get, load_json
 
         if self.setting is None:
@@ -68,11 +64,7 @@ class Control(Command):
     def rule(self, spaced: "Occurs", loaded: Optional["LoadedModels"]) -> "Occurs":
         """Whether a phrase occurs in a translation: by the rule ``spaced``, or with --unspaced anywhere. Both
         are compared as the data folder of the model, or that which --data names, has its text: in lower case,
-        say.
-
-        Raises:
-            BadInput: no such data folder.
-        """
+        say."""
         from ctxmt_fairseq.corpora.text_steps import steps_of_language
         from ctxmt_fairseq.evaluation.attribute_control.judging import anywhere, in_surface_form
 
@@ -86,11 +78,7 @@ class Control(Command):
         return self.model.settings()["current_vector"] or ("no" if reads else None)
 
     def load(self) -> Tuple["LoadedModels", Translate]:
-        """The models, and a function that translates sentences, each a document of its own.
-
-        Raises:
-            BadInput: see ``Translator.load``.
-        """
+        """The models, and a function that translates sentences, each a document of its own."""
         model = self.model.load(self.path, self.search, documents_at_once=self.batch_size)
         reads_metadata = model.loaded.reads_metadata
         if reads_metadata:

@@ -61,6 +61,9 @@ class Model(UserDir):
     data: Optional[Joined] = option("data folder (default: the one of the training)", metavar="DIR")
     trust_checkpoint: bool = TRUST
     hardware: Device
+    quantization: Optional[Literal["int8"]] = option(
+        "int8: compute the largest layers in 8 bits, on a CPU; not with --bf16"
+    )
     context: OptionGroup = _context()
     context_store: Optional[Folder] = option("where it is needed (default: DATA/contexts)")
     text_encoder: Optional[str] = option(
@@ -69,17 +72,12 @@ class Model(UserDir):
 
     def begin(self, end: ExitStack) -> None:
         super().begin(end)
+        if self.quantization and self.hardware.bf16:
+            raise BadInput("give --bf16 or --quantization, one of them")
         put_off()
 
     def load(self, path: Any, search: Optional[OptionGroup] = None, **how: Any) -> "Translator":
-        """The models at a path.
-
-        Args:
-            how: further arguments of ``Translator.load``.
-
-        Raises:
-            BadInput: see ``Translator.load``.
-        """
+        """The models at a path, with further arguments of ``Translator.load``."""
         from ctxmt_fairseq.translator import Translator
 
         put_back()
@@ -90,11 +88,7 @@ class Model(UserDir):
         return Translator.load(path, device=self.hardware.chosen, **options)
 
     def load_one(self, path: str, metadata: Sequence[str] = ()) -> "LoadedModels":
-        """The model at a path, which reads metadata if there is some.
-
-        Raises:
-            BadInput: it reads none, or as ``load``.
-        """
+        """The model at a path, which must read metadata if there is some."""
         loaded = self.load(path).loaded
         if metadata and not loaded.reads_metadata:
             raise BadInput("--metadata needs a model of the task metadata_context")

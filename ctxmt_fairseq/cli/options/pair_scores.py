@@ -19,11 +19,7 @@ _UNLIKE = ("prefix", "output", "max_tokens", "cpu", "device", "threads")
 
 
 class ScoredPairs(OfCorpus):
-    """Scores of the pairs of a corpus, written to a file.
-
-    Attributes:
-        columns: of the file, after the hash; the first is what the scores are called.
-    """
+    """Scores of a corpus' pairs in a file, whose ``columns`` follow the hash; the first names the scores."""
 
     columns: ClassVar[Tuple[str, ...]]
 

@@ -1,6 +1,7 @@
-"""What a command writes: JSON, and pictures with their numbers beside them."""
+"""What a command writes: tables, JSON, and pictures with their numbers beside them."""
 
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Tuple
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Literal, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.paths import Chart, Map, Output
@@ -64,12 +65,7 @@ class ChartFiles(Json):
     def draw(
         self, points: Sequence["Point"], across: str, record: Dict[str, Any], each: str = "system", **how: Any
     ) -> None:
-        """Write the record with the points, the picture, its CSV.
-
-        Args:
-            each: what a line or bar is of.
-            how: see ``plots.charts.draw_chart``.
-        """
+        """Write the record with the points, the picture and its CSV; ``each`` is what a line is of."""
         from ctxmt_fairseq.base.plots.charts import chart_records, draw_chart
         from ctxmt_fairseq.base.tables import csv_text
 
@@ -90,13 +86,20 @@ class MapFiles(Json):
     def draw(
         self, shown: "LabelledMap", record: Dict[str, Any], more: Optional[Dict[str, Any]] = None, **how: Any
     ) -> None:
-        """Write the record; and the map, whose files are printed, with more in its FILE.json.
-
-        Args:
-            how: see ``write_map``.
-        """
-        from ctxmt_fairseq.analysis.map_files import write_map
+        """Write the record; and the map, whose files are printed, with more in its FILE.json."""
+        from ctxmt_fairseq.analysis.labelled_map import write_map
 
         self.write(record)
         if self.output:
             print("", *write_map(self.output, shown, more, **how), sep="\n")
+
+
+class TableStyle(OptionGroup):
+    table: Literal["text", "markdown", "latex", "csv"] = option(
+        "how tables are printed; latex needs the package booktabs", "text"
+    )
+
+    def begin(self, end: ExitStack) -> None:
+        from ctxmt_fairseq.base.tables import STYLE
+
+        STYLE.set(self.table)

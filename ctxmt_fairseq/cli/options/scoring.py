@@ -89,11 +89,7 @@ class Comet(OptionGroup):
         docids: Optional[str],
         current: Optional[str],
     ) -> List[List["CometScore"]]:
-        """The score by each model of each file of translations; those of HYP are kept in HYP.comet.jsonl.
-
-        Raises:
-            BadInput: options or files that do not go together.
-        """
+        """The score by each model of each file of translations; those of HYP are kept in HYP.comet.jsonl."""
         if not self.models:
             for name in ("source", "comet_context"):
                 if getattr(self, name):

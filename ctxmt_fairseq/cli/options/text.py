@@ -36,11 +36,7 @@ class Sentence(OptionGroup):
     line: Optional[int] = option("of FILE, from 1 (default: its last sentence)")
 
     def read(self) -> "Passage":
-        """The passage.
-
-        Raises:
-            BadInput: not exactly one of --sentence and --document, options of the other, or no sentence.
-        """
+        """The passage."""
         from dataclasses import replace
 
         from ctxmt_fairseq.analysis.passage import given_passage, read_passage
@@ -67,11 +63,7 @@ class TextAttention(Command):
     model: Model
 
     def attention(self, side: Side) -> Tuple["ProbedText", Iterator["AttendedSentence"]]:
-        """The text, and the attention of its sentences, one after the other.
-
-        Raises:
-            BadInput: see ``attended_sentences``.
-        """
+        """The text, and the attention of its sentences, one after the other."""
         from ctxmt_fairseq.analysis.text_attention import attended_sentences
         from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
 

@@ -67,11 +67,7 @@ class Contexts(OptionGroup):
     )
 
     def names(self) -> Tuple[List[str], List[str]]:
-        """Decodings and contexts; several may also be given as one text.
-
-        Raises:
-            BadInput: a name that there is not.
-        """
+        """Decodings and contexts; several may also be given as one text."""
         from ctxmt_fairseq.data.context_options import SELECTIONS
 
         given = [

@@ -9,11 +9,8 @@ SUFFIXES = {"opensubs": "", "bawden": ".json", "voita": ".json", "jsonl": ".json
 
 
 class Plan(NamedTuple):
-    """A set to make; the fields but the last are those of ``sets.json``.
-
-    Attributes:
-        twin: draws a twin of this set for a distance; gives no examples if the twin is not new.
-    """
+    """A set to make; the fields but the last are those of ``sets.json``. ``twin`` draws one for a distance,
+    and gives no examples if it is not new."""
 
     name: str
     format: str
@@ -83,11 +80,7 @@ IMPLIED_PLANS = (
 
 
 def contrastive_sets(maker: TwinMaker, examples: int, implied: bool = False) -> Iterator[ContrastiveSet]:
-    """Make all sets, each with ``examples`` (an even number) examples, which take its distances in turn.
-
-    Args:
-        implied: also make the sets of ``IMPLIED_PLANS``.
-    """
+    """Make all sets, each with an even number of examples, which take its distances in turn."""
     for plan in PLANS + IMPLIED_PLANS * implied:
         made: List[Example] = []
         while len(made) < examples:

@@ -23,12 +23,8 @@ HeldOut = Set[Tuple[str, str]]
 
 @dataclass(frozen=True)
 class Situation:
-    """What the English of a document does not tell; register, speaker, addressee and form are 0 or 1.
-
-    Attributes:
-        term: the term that the document speaks of; ``form`` is its French form there.
-        setting: what implies the register; None if the metadata state it.
-    """
+    """What the English of a document does not tell; register, speaker, addressee and ``form``, in which
+    French has the ``term``, are 0 or 1. ``setting`` implies the register, if the metadata do not state it."""
 
     register: int
     speaker: int
@@ -167,11 +163,7 @@ ALONE = 4  # replaces a weight of 0 if the phenomenon is asked for
 
 
 def scenes_of(phenomena: Optional[Sequence[str]]) -> Dict[Scene, int]:
-    """Find the scenes of some phenomena, with their weights.
-
-    Args:
-        phenomena: keys of ``SCENES``; None: all that have a weight.
-    """
+    """Find the scenes of some phenomena (None: all that have a weight), with their weights."""
     if phenomena is None:
         return {scene: weight for scene, weight in SCENES.values() if weight}
     for name in phenomena:
@@ -192,17 +184,9 @@ def _clashes(pairs: List[Pair], start: int, held_out: HeldOut) -> bool:
 def document(
     rng: random.Random, length: int, held_out: HeldOut, scenes: Dict[Scene, int], implied: bool = False
 ) -> Tuple[List[Pair], Dict[str, str]]:
-    """Draw a document and its metadata.
-
-    Args:
-        length: the exact number of sentences; single sentences fill the end where no scene fits.
-        held_out: pairs of English sentences that must not be near each other.
-        scenes: with their weights (``scenes_of``).
-        implied: whether a setting implies the register, so no metadata state it.
-
-    Returns:
-        (English, French) per sentence, and the metadata.
-    """
+    """Draw a document of ``length`` (English, French) sentences, and its metadata. Single sentences fill the
+    end where no scene fits; pairs that are ``held_out`` are not near each other; if ``implied``, no metadata
+    state the register."""
     situation = Situation.draw(rng, implied)
     pairs: List[Pair] = []
     while len(pairs) < length:

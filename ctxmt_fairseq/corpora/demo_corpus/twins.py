@@ -31,11 +31,7 @@ Key = Tuple[Tuple[Sentence, int], Tuple[Sentence, int]]
 
 
 class TwinMaker:
-    """Draws twins and holds out their pairs of sentences.
-
-    Attributes:
-        held_out: the English pairs of all twins so far; no two twins share one.
-    """
+    """Draws twins and holds out their English pairs of sentences; no two twins share one."""
 
     def __init__(self, rng: random.Random):
         self.rng = rng

@@ -29,21 +29,12 @@ def write_demo_corpus(
     phenomena: Optional[Sequence[str]] = None,
     formality: str = FORMALITIES[0],
 ) -> Dict[str, List[Dict[str, Any]]]:
-    """Write a demo corpus; the same arguments give the same bytes.
+    """Write a demo corpus to a new or empty folder; the same arguments give the same bytes.
 
-    Args:
-        directory: a new or empty folder.
-        documents: documents in train.
-        evaluation_documents: documents in valid, and in test.
-        document_length: sentences of every document; 4 to 8 by default.
-        examples: examples per contrastive set, an even number.
-        phenomena: what the documents are about, keys of ``documents.SCENES``; default: everything. All
-            contrastive sets are always written.
-        formality: ``stated`` by the metadata field ``formality``, or ``implied``: no text names it, but
-            genre, plot and sentences of a film's setting go with it.
-
-    Returns:
-        ``splits``: name, documents, sentences of each split; ``sets``: the entries of ``sets.json``.
+    Returns ``splits``: name, documents, sentences of each split; ``sets``: the entries of ``sets.json``. All
+    contrastive sets are always written, whatever the documents are about. ``formality`` is ``stated`` by the
+    metadata field of this name, or ``implied``: no text names it, but genre, plot and sentences of a film's
+    setting go with it.
     """
     for name, number in (
         ("documents", documents),

@@ -38,11 +38,7 @@ class Judge:
     min_letters: int = 10
 
     def judge(self, text: str, admitted: Sequence[str]) -> Optional[bool]:
-        """True: right; False: foreign; None: either.
-
-        Args:
-            admitted: codes of languages (ISO 639).
-        """
+        """True: right; False: foreign; None: either."""
         if letters(text) < self.min_letters:
             return None
         found = detector().detect(text, model="lite", k=len(admitted) + 1)  # so one at least is another
@@ -73,12 +69,7 @@ def in_languages(
     as_context: bool = False,
     workers: int = 1,
 ) -> Iterator[Part]:
-    """Keep the pairs whose two sides are in an admitted language.
-
-    Args:
-        admitted: codes of languages, for each side.
-        as_context: whether the other pairs stay as context.
-    """
+    """Keep the pairs whose two sides are in an admitted language, the others perhaps as context."""
     detector()  # refuses a missing package at once
     work = functools.partial(_batch, admitted, judge, as_context)
     return itertools.chain.from_iterable(in_order(work, chunks(files.documents(), 500), workers))

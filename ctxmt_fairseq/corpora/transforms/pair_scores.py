@@ -22,18 +22,12 @@ BATCH = 2048  # pairs that are scored, and kept, together
 def write_scores(
     path: PathLike, pairs: Iterable[Pair], score: Callable[[], Score], description: Dict[str, Any]
 ) -> int:
-    """Score all pairs, or those that no earlier run has scored.
+    """Score all pairs, or those that no earlier run has scored; returns their number.
 
     Until all pairs have a score, ``PATH.partial`` has those that are done. A run with the same description
-    goes on there, and if ``PATH`` already has these scores, it does nothing.
-
-    Args:
-        score: loads a scorer, which gives (N,) arrays for N pairs, the score first; called when it is needed.
-        description: everything that the scores depend on, also the text, as JSON; "scores" says what they
-        are.
-
-    Returns:
-        the number of pairs.
+    (everything that the scores depend on, also the text, as JSON; "scores" says what they are) goes on there,
+    and if ``PATH`` already has these scores, it does nothing. ``score`` loads a scorer when it is needed,
+    which gives (N,) arrays for N pairs, the score first.
     """
     check_outputs(path)
     output = regular_file(path)
@@ -92,14 +86,8 @@ def _scores(lines: Iterable[str], path: PathLike) -> Any:
 
 
 def adequacy(forward: np.ndarray, backward: np.ndarray) -> np.ndarray:
-    """exp(-(|A - B| + (A + B) / 2)) of cross-entropies A and B (Junczys-Dowmunt 2018).
-
-    Args:
-        forward, backward: (N,), infinite for a pair without one.
-
-    Returns:
-        (N,) from 0 to 1; 0 for a pair without one of the cross-entropies.
-    """
+    """exp(-(|A - B| + (A + B) / 2)) of cross-entropies A and B (Junczys-Dowmunt 2018), (N,) from 0 to 1; 0
+    for a pair of which one is infinite."""
     known = np.isfinite(forward) & np.isfinite(backward)
     a, b = np.where(known, forward, 0), np.where(known, backward, 0)
     return np.where(known, np.exp(-(np.abs(a - b) + (a + b) / 2)), 0.0)

@@ -16,13 +16,10 @@ def sample(
     share: Optional[float] = None,
     described: bool = False,
 ) -> Iterator[Part]:
-    """Draw ``size`` sentences by selection sampling (Knuth, The Art of Computer Programming 2, section 3.4.2,
-    algorithm S): one pass counts, one draws, and only one document is in memory.
-
-    Args:
-        share: draw each sentence with this probability instead, until there are ``size``.
-        described: draw only sentences with metadata.
-    """
+    """Draw ``size`` sentences (if ``described``, of those with metadata) by selection sampling (Knuth, The
+    Art of Computer Programming 2, section 3.4.2, algorithm S): one pass counts, one draws, and only one
+    document is in memory. With a ``share`` each sentence is drawn with this probability instead, until there
+    are ``size``."""
 
     def wanted(pair: Pair) -> bool:
         return pair.current and bool(pair.metadata or not described)

@@ -13,11 +13,8 @@ from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable
 def select(
     files: TextFiles, tables: Sequence[ScoreTable], threshold: float, report: Optional[BinaryIO] = None
 ) -> Iterator[Part]:
-    """Keep the documents whose pairs have a mean score above the threshold.
-
-    Args:
-        report: gets a line for every document: id, pairs, mean score, and 1 if it is kept, else 0.
-    """
+    """Keep the documents whose pairs have a mean score above the threshold; the report gets a line for every
+    document: id, pairs, mean score, and 1 if it is kept, else 0."""
     for document in files.documents():
         hashes = pair_hashes(document)
         scores = np.prod([table.of(hashes) for table in tables], axis=0)

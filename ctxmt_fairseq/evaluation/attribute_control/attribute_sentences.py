@@ -50,11 +50,8 @@ def check_attributes(sentences: Sentences, attributes: Sequence[str]) -> None:
 
 
 def as_sentences(attributes: Mapping[str, str], sentences: Sentences, place: Place) -> Dict[str, str]:
-    """The attributes, in which sentences (under the names joined by +) replace those that have sentences.
-
-    Args:
-        place: of the attributes, for an error.
-    """
+    """The attributes, in which sentences (under the names joined by +) replace those that have sentences;
+    errors name ``place``, where the attributes are."""
     replaced = {name for names in sentences for name in names}
     texts = {name: value for name, value in attributes.items() if name not in replaced}
     for names, by_value in sentences.items():

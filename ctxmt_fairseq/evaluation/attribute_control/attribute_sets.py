@@ -15,15 +15,9 @@ KEYS = ("source", "attributes", "expected", "wrong", "context", "reference")
 
 @dataclass(frozen=True)
 class AttributeExample:
-    """A sentence whose translation depends on attributes.
-
-    Attributes:
-        attributes: values by name; the translation of this sentence need not show all of them.
-        expected, wrong: for each attribute that shows, the phrases of translations that agree with it, and of
-            those that do not.
-        context: metadata: texts by field; None: the attributes themselves.
-        reference: a right translation; None: there is none.
-    """
+    """A sentence whose translation depends on attributes, not all of which it need show; for each that shows,
+    the phrases of translations that agree with it (``expected``), and of those that do not. Its context are
+    texts by field (None: the attributes themselves)."""
 
     source: str
     attributes: Mapping[str, str]

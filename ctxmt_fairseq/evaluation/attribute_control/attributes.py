@@ -25,14 +25,9 @@ Outcomes = Mapping[str, str]  # attribute -> outcome, of one translation
 
 @dataclass(frozen=True)
 class AttributeReport:
-    """Outcomes of a set's translations, counted.
-
-    Attributes:
-        attributes: by attribute, over the sentences whose translation shows it.
-        values: the same by attribute and value, ``speaker = feminine``.
-        combinations: by ``AttributeExample.combination``, each sentence's attributes taken together.
-        together: the same over all sentences.
-    """
+    """Outcomes of a set's translations, counted: by attribute and by value (``speaker = feminine``), over
+    sentences that show it; of each sentence's attributes taken together by ``AttributeExample.combination``,
+    and over all sentences."""
 
     attributes: Mapping[str, OutcomeCount]
     values: Mapping[str, OutcomeCount]
@@ -57,11 +52,7 @@ class AttributeReport:
         }
 
     def table(self, plain: Optional["AttributeReport"] = None) -> str:
-        """All counts as an aligned table.
-
-        Args:
-            plain: the same set translated without context, whose accuracies are shown beside.
-        """
+        """All counts as an aligned table, beside the accuracies of the set without context."""
         beside = dict(plain._rows()) if plain else {}
         column = {"no context %": "{plain}"} if plain else {}
         columns = {"": "{name}", "accuracy %": "{shown}", **column, **COUNTS}
@@ -133,12 +124,8 @@ def reference_scores(
     translations: Mapping[str, Optional[Sequence[str]]],
     steps: TextSteps,
 ) -> Scores:
-    """The corpus scores of every translation; empty if not all examples have references.
-
-    Args:
-        translations: by name, with a line for each example; None: not translated.
-        steps: those of the system's target text; translations and references get their surface form.
-    """
+    """The corpus scores of every translation (by name, if it was made), in the surface form of the system's
+    target text; empty if not all examples have references."""
     references = [example.reference for example in examples if example.reference is not None]
     if len(references) < len(examples):
         return {}

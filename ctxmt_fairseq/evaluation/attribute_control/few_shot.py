@@ -35,7 +35,6 @@ class Annotations:
     """The annotated lines of a metadata file.
 
     Attributes:
-        attributes: the chosen attributes.
         ranks: (lines,) int64: the place, from 0, of each annotated line in the random order of its
             combination, or ``NEVER_KEPT``; ``NOT_ANNOTATED`` for the other lines.
         sizes: how many lines of each combination have a place.
@@ -46,11 +45,7 @@ class Annotations:
     sizes: Mapping[Combination, int]
 
     def keeps(self, count: Optional[int]) -> np.ndarray:
-        """Whether a setting keeps the annotations of each line, (lines,) bool.
-
-        Args:
-            count: k; None for all.
-        """
+        """Whether a setting of k (None: all) keeps the annotations of each line, (lines,) bool."""
         return (self.ranks >= 0) & (self.ranks < (len(self.ranks) if count is None else count))
 
 
@@ -62,12 +57,8 @@ def combination_of(fields: Mapping[str, str], attributes: Sequence[str]) -> Comb
 def read_annotations(
     metadata: MetadataFiles, attributes: Sequence[str], seed: int, current: Optional[PathLike] = None
 ) -> Annotations:
-    """Find the annotated lines, and shuffle those of each combination.
-
-    Args:
-        current: a file with 0 or 1 on each line; lines marked 0 serve as context only, and no setting keeps
-            their annotations.
-    """
+    """Find the annotated lines, and shuffle those of each combination. No setting keeps annotations of the
+    lines that ``current`` marks 0, because they serve as context only."""
     found: Dict[Combination, array] = {}  # line numbers
     count = 0
     for count, fields in enumerate(metadata.lines(), 1):
@@ -123,21 +114,12 @@ def write_settings(
     seed: int = 1,
     sentences: Optional[Sentences] = None,
 ) -> List[Dict[str, Any]]:
-    """Write a folder OUT/K for every count, with metadata, ``setting.json``, and links to PREFIX's other
-    files.
+    """Write a folder OUT/K for every count (None: all), with metadata, ``setting.json``, and links to
+    PREFIX's other files; returns what ``describe`` says of each setting, with the seed.
 
     OUT/K/NAME, in which NAME is the last part of PREFIX, is then the prefix of a text with the same
-    sentences.
-
-    Args:
-        prefix: of the metadata (see ``MetadataFiles``), which are written as one ``.meta.jsonl``. If there is
-            a ``PREFIX.current``, lines marked 0 keep no annotations.
-        counts: how many annotated examples to keep of each combination; None for all.
-        out: a new or empty folder.
-        sentences: sentences to write in place of the attributes that are kept.
-
-    Returns:
-        what ``describe`` says of each setting, with the seed.
+    sentences. Its metadata are one ``.meta.jsonl``, in which ``sentences`` stand in place of the attributes
+    that are kept. If there is a ``PREFIX.current``, lines marked 0 keep no annotations.
     """
     source = Path(prefix).absolute()
     metadata = MetadataFiles.named(source)

@@ -73,14 +73,8 @@ class ContrastiveReference:
 def read_references(
     formal: Sequence[PathLike], informal: Sequence[PathLike], beside: Mapping[str, Sequence[PathLike]]
 ) -> Tuple[List[ContrastiveReference], Dict[str, List[str]]]:
-    """Read several annotated files of each formality, for example one for each domain, as one set.
-
-    Args:
-        beside: further files with the same lines (sentences or translations), by the option that names them.
-
-    Returns:
-        the references, and the lines of each option.
-    """
+    """Read several annotated files of each formality, for example one for each domain, as one set; and the
+    lines of further files with the same lines (``beside``), by the option that names them."""
     for option, paths in (("--informal", informal), *beside.items()):
         if len(paths) != len(formal):
             raise BadInput(f"{option}: give {len(formal)} files, as many as for --formal; found {len(paths)}")

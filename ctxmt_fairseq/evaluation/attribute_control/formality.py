@@ -1,19 +1,17 @@
 """Judges the formality of translations by the annotated phrases of contrastive references (CoCoA-MT, IWSLT
 2022), such as ``[F]Haben Sie[/F] das gehört?``, with several prompts as context (MTCue, appendix D).
 
-The rules are those of the shared task: a translation is formal if it has annotated phrases of its formal
-reference and none of its informal one, and informal the other way round. Accuracy is the share of
-translations with the wanted formality among those that are formal or informal. Translations with phrases of
-both references or of neither do not count, and their number is reported. (Nadejde et al. 2022; Anastasopoulos
-et al. 2022)
+The rules are those of the shared task (Nadejde et al. 2022; Anastasopoulos et al. 2022). Translations with
+phrases of both references or of neither do not count for the accuracy, and their number is reported.
 """
 
 import json
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table, records_table
 from ctxmt_fairseq.evaluation.attribute_control.formal_references import (
     FORMAL,
@@ -21,7 +19,6 @@ from ctxmt_fairseq.evaluation.attribute_control.formal_references import (
     INFORMAL,
     ContrastiveReference,
 )
-from ctxmt_fairseq.evaluation.attribute_control.formality_prompts import PROMPTS
 from ctxmt_fairseq.evaluation.attribute_control.judging import (
     COUNTS,
     RIGHT,
@@ -33,6 +30,51 @@ from ctxmt_fairseq.evaluation.attribute_control.judging import (
     percent,
     words_among,
 )
+from ctxmt_fairseq.text.metadata_text import single_spaces
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
+
+# The paper's first list of genres has a comma at its end.
+PROMPTS: Dict[str, Tuple[str, ...]] = {
+    FORMAL: (
+        "Formal conversation",
+        "Hannah Larsen, meet Sonia Jimenez. One of my favourite nurses.",
+        "In case anything goes down we need all the manpower alert, not comfortably numb.",
+        "Biography, Drama",
+        "A musician travels a great distance to return an instrument to his elderly teacher",
+    ),
+    INFORMAL: (
+        "Informal chit-chat",
+        "I'm gay for Jamie.",
+        "What else can a pathetic loser do?",
+        "Drama, Family, Romance",
+        "Animation, Adventure, Comedy",
+    ),
+}
+
+
+def read_prompts(path: PathLike) -> Dict[str, List[str]]:
+    """Read the prompts for each formality, in their order and each once.
+
+    A line is ``formal TAB prompt``, ``informal TAB prompt``, or a prompt alone, which is tried for both, as
+    MTCue's evaluation tried every context for either attribute (appendix D). Blank lines are skipped.
+    """
+    prompts: Dict[str, List[str]] = {formality: [] for formality in FORMALITIES}
+    for number, line in enumerate(iterate_lines(path), 1):
+        parts = [single_spaces(part) for part in line.split("\t", 1)]
+        wanted, text = parts if len(parts) == 2 else ("", parts[0])
+        if not wanted and not text:
+            continue
+        if wanted and wanted not in FORMALITIES or not text:
+            either = f"a prompt, or {' or '.join(FORMALITIES)}, a tab and a prompt"
+            raise BadInput(f"write {either}; found {line[:60]!r}", path, number)
+        for formality in [wanted] if wanted else FORMALITIES:
+            if text not in prompts[formality]:
+                prompts[formality].append(text)
+    for formality, texts in prompts.items():
+        if not texts:
+            raise BadInput(f"expected prompts for {formality} translation, found none", path)
+    return prompts
+
 
 # (sentences, metadata of each) -> translations
 Translate = Callable[[List[str], Sequence[Mapping[str, str]]], List[str]]
@@ -46,25 +88,15 @@ def formality_of(translation: str, reference: ContrastiveReference, occurs: Occu
 
 
 def count_formality(wanted: str, labels: Sequence[str]) -> OutcomeCount:
-    """How many translations have the wanted formality.
-
-    Args:
-        wanted: ``FORMAL`` or ``INFORMAL``.
-        labels: what ``formality_of`` says of each translation.
-    """
+    """How many translations, labelled by ``formality_of``, have the wanted formality."""
     other = INFORMAL if wanted == FORMAL else FORMAL
     return OutcomeCount.of({wanted: RIGHT, other: WRONG}.get(label, label) for label in labels)
 
 
 @dataclass(frozen=True)
 class FormalityRun:
-    """The translations of a set's sentences when one formality was wanted.
-
-    Attributes:
-        wanted: ``FORMAL`` or ``INFORMAL``.
-        prompt: the context; None: there was none.
-        translations, labels: one for each sentence, and what ``formality_of`` says of it.
-    """
+    """The translations of a set's sentences, and what ``formality_of`` says of each, when one formality was
+    wanted by a prompt, if there was one."""
 
     wanted: str
     prompt: Optional[str]
@@ -81,13 +113,8 @@ class FormalityRun:
 
 @dataclass(frozen=True)
 class FormalityReport:
-    """Accuracies of the wanted formality.
-
-    Attributes:
-        plain: a run for each formality without prompt: of a model without context, or any system's
-            translations.
-        prompted: the runs with prompts, in order; empty for a system's translations.
-    """
+    """Accuracies of the wanted formality: a ``plain`` run for each without prompt (of a model without
+    context, or of any system), and a model's runs with prompts, in order."""
 
     plain: Sequence[FormalityRun]
     prompted: Sequence[FormalityRun] = ()
@@ -101,8 +128,7 @@ class FormalityReport:
         return max(self.runs(wanted), key=lambda run: (run.count.decided > 0, run.count.accuracy or 0.0))
 
     def summaries(self) -> Dict[str, Dict[str, Optional[float]]]:
-        """The accuracies (formal, informal, average) without prompts, as mean over the prompts, and of the
-        best prompts."""
+        """The accuracies without prompts, as mean over the prompts, and of the best prompts."""
         accuracy = {"plain": {run.wanted: run.count.accuracy for run in self.plain}}
         if self.prompted:
             accuracy["mean"] = {
@@ -115,8 +141,7 @@ class FormalityReport:
         }
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON; ``accuracy`` is the average for the best prompts, or for the plain runs if there are no
-        prompts."""
+        """For JSON; ``accuracy`` is the average for the best prompts, or else for the plain runs."""
         summaries = self.summaries()
         best = {wanted: self.best(wanted) for wanted in FORMALITIES if self.prompted}
         return {
@@ -129,11 +154,7 @@ class FormalityReport:
         }
 
     def table(self, plain: str) -> str:
-        """Two aligned tables: the runs, and the accuracies of both formalities with their average.
-
-        Args:
-            plain: the name of the runs without prompt.
-        """
+        """Two aligned tables: the runs (``plain``: those without prompt), and the accuracies."""
         columns = {"wanted: context": "{name}", "accuracy %": "{shown}", **COUNTS}
         runs = (
             {"name": f"{run.wanted}: {run.prompt or plain}", **run.count.cells()}
@@ -171,11 +192,7 @@ def judge(
     occurs: Occurs = words_among,
     prompt: Optional[str] = None,
 ) -> List[FormalityRun]:
-    """A run for each wanted formality.
-
-    Args:
-        translations: by wanted formality, one for each reference.
-    """
+    """A run for each wanted formality, from the translations of all references by wanted formality."""
     runs = []
     for wanted, texts in translations.items():
         labels = [formality_of(*both, occurs) for both in zip(texts, references, strict=True)]
@@ -190,11 +207,8 @@ def control_formality(
     prompts: Mapping[str, Sequence[str]] = PROMPTS,
     occurs: Occurs = words_among,
 ) -> FormalityReport:
-    """Translate all sentences without context, and with each prompt as their only context.
-
-    Args:
-        prompts: by the formality that they ask for; a prompt may be in both lists.
-    """
+    """Translate all sentences without context, and with each prompt, listed by the formality that it asks
+    for, as their only context. A prompt may be in both lists."""
 
     def translations(prompt: Optional[str]) -> List[str]:
         return translate(sentences, [{} if prompt is None else {"": prompt}] * len(sentences))

@@ -10,8 +10,7 @@ Occurs = Callable[[str, str], bool]  # (phrase, text)
 
 
 def in_surface_form(occurs: Occurs, surface: Callable[[str], str]) -> Occurs:
-    """Compare phrases and texts after ``surface``, because the output of a lower-cased model has no
-    capitals."""
+    """Compare phrases and texts in their surface form: a lower-cased model's output has no capitals."""
     return lambda phrase, text: occurs(surface(phrase), surface(text))
 
 

@@ -24,13 +24,7 @@ _OURS = {"load_pretrained_weights": False, "train_data": [], "validation_data": 
 
 @dataclass
 class CometModel:
-    """A metric that is ready to score.
-
-    Attributes:
-        name: the name that the user gave.
-        model: COMET's.
-        content: a hash of the model's files.
-    """
+    """A metric that is ready to score: COMET's, by the user's name, and a hash of its files."""
 
     name: str
     model: Any
@@ -82,11 +76,7 @@ class CometModel:
     def predict(
         self, samples: Sequence[Mapping[str, str]], context: bool, batch_size: int, gpu: bool
     ) -> List[float]:
-        """COMET's score of each sample (``src``, ``mt``, ``ref``).
-
-        Args:
-            context: whether the sentences before the last separator are context.
-        """
+        """COMET's score of each sample, in which sentences before the last separator may be context."""
         self.model.use_context = context
         options = dict(num_workers=0, progress_bar=False, gpus=int(gpu))
         with _silent("lightning.pytorch", "pytorch_lightning"):
@@ -95,14 +85,9 @@ class CometModel:
 
 
 def load_comet(name: str) -> CometModel:
-    """Load a model of unbabel-comet.
-
-    Its files may hold nothing but tensors, and options of one of COMET's classes.
-
-    Args:
-        name: a folder with ``hparams.yaml`` and ``checkpoints/model.ckpt``, or a name on the Hugging Face hub
-            (``wmt22-comet-da``, ``Unbabel/wmt20-comet-da``), which is downloaded once.
-    """
+    """Load a model of unbabel-comet, whose files may hold nothing but tensors, and options of one of COMET's
+    classes. It is a folder with ``hparams.yaml`` and ``checkpoints/model.ckpt``, or a name on the Hugging
+    Face hub (``wmt22-comet-da``, ``Unbabel/wmt20-comet-da``), which is downloaded once."""
     classes = _classes()
     folder = Path(name) if Path(name).is_dir() else _downloaded(name)
     state = peek(folder / WEIGHTS)

@@ -9,16 +9,12 @@ from ctxmt_fairseq.evaluation.metrics import MetricScore
 
 @dataclass(frozen=True)
 class CometScore:
-    """One model's scores of a translation.
+    """One model's scores of a translation, with k previous sentences (``context``) and maybe references.
 
     Attributes:
-        name: the name of the model.
-        context: k, the number of previous sentences; 0: sentences alone.
-        references: whether the model read references.
         score: COMET's system score: the mean, about 0 to 1, for newer models always in this range.
         segments: a score for each scored line.
         shortened, too_long: see ``CometInputs``.
-        signature: how the score was computed.
     """
 
     name: str

@@ -29,13 +29,8 @@ def comet_score(
     batch_size: int = BATCH,
     cpu: bool = False,
 ) -> CometScore:
-    """Score a translation.
-
-    Args:
-        context: k, the number of previous sentences (document-level COMET).
-        cache: a journal of scores by the hash of their sample; new scores are added.
-        cpu: use no GPU.
-    """
+    """Score a translation, each line with ``context`` previous sentences (document-level COMET). ``cache`` is
+    a journal of scores by the hash of their sample, to which new ones are added."""
     if model.needs_references and text.references is None:
         raise BadInput("needs references; give them, or choose a model that needs none", model.name)
     inputs = build_inputs(text, model, context)

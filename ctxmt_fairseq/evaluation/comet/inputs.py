@@ -19,14 +19,7 @@ from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, 
 
 @dataclass(frozen=True)
 class CometText:
-    """Lines of a translation and what belongs to them.
-
-    Attributes:
-        sources, hypotheses: N lines.
-        references: N lines; None if there are none.
-        documents: their boundaries; None if they are not known.
-        current: the numbers of the lines to score; the others serve as context only.
-    """
+    """Lines of a translation and what belongs to them; those in ``current`` are scored."""
 
     sources: List[str]
     hypotheses: List[str]
@@ -57,10 +50,10 @@ def read_comet_text(
 
 @dataclass(frozen=True)
 class CometInputs:
-    """One sample for each of n scored lines.
+    """One sample (``src``, ``mt`` and, for a model that reads references, ``ref``) for each of n scored
+    lines.
 
     Attributes:
-        samples: the texts ``src``, ``mt`` and, for a model that reads references, ``ref``.
         shortened: how many lines have fewer context sentences than asked for, so that they fit the encoder.
         too_long: how many lines have a text that is too long even alone: COMET cuts off its end.
     """
@@ -71,12 +64,8 @@ class CometInputs:
 
 
 def build_inputs(text: CometText, model: CometModel, context: int = 0) -> CometInputs:
-    """The samples of a text.
-
-    Args:
-        context: k, the number of previous sentences, from the same document only. If they make an input too
-            long for the encoder, the farthest are left out, for all texts of the line alike.
-    """
+    """The samples of a text, each line with up to ``context`` previous sentences of its document. If they
+    make an input too long for the encoder, the farthest are left out, for all texts of the line alike."""
     if context and not model.pools_sentences:
         known = "wmt20-comet-da, wmt22-comet-da, wmt20-comet-qe-da"
         raise BadInput(f"document-level COMET needs a model that averages tokens ({known})", model.name)

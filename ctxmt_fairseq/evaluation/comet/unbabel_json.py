@@ -35,11 +35,7 @@ class UnbabelScores:
         self.known = [_scored(Place(path, part=name), get(place, content, name, list)) for name in content]
 
     def score(self, text: CometText, name: PathLike) -> CometScore:
-        """The scores of a translation; ``name`` is its file, for messages.
-
-        Raises:
-            BadInput: the file has no translation of these lines, of this source and reference.
-        """
+        """The scores of these lines; ``name`` is the file of the translation, for messages."""
         lines = {"mt": text.hypotheses, "src": text.sources}
         if text.references is not None:
             lines["ref"] = text.references

@@ -8,8 +8,10 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets import (  # noqa: F401  (importing them registers them)
     bawden,
     contrapro,
+    contrawsd,
     ctxmt_jsonl,
     opensubs,
+    scat,
     voita,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
@@ -57,8 +59,7 @@ def read_contrastive_set(
 def read_contrastive_sets(
     paths: Sequence[PathLike], format: Optional[str] = None, documents: Optional[PathLike] = None
 ) -> List[ContrastiveSet]:
-    """Read several sets, and join the parts of one suite: the files for the phenomena of Voita et al.
-    (2019)."""
+    """Read several sets, and join the parts of one suite: the phenomena of Voita et al. (2019)."""
     return join_sets([read_contrastive_set(path, format, documents) for path in paths])
 
 

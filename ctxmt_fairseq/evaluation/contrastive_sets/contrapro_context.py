@@ -21,14 +21,7 @@ class Context(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """The place of an example's current sentence.
-
-    Attributes:
-        document: the file name of the target document.
-        line: the number of the current sentence's line, from 1.
-        source: the current source sentence.
-        candidates: how many candidates the suite lists.
-    """
+    """An example's current sentence, its line (from 1) in the document, and how many candidates it has."""
 
     place: Place
     document: str

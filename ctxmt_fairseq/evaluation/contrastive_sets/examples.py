@@ -9,12 +9,8 @@ Sentences = Tuple[str, ...]
 
 
 class Convention(NamedTuple):
-    """How the log-probabilities of a candidate's tokens become one score.
-
-    Attributes:
-        reduction: "sum", or "mean" over the tokens.
-        span: "current" counts the current sentence with its ``</s>``, "window" also the target context.
-    """
+    """How the log-probabilities of a candidate's tokens become one score: their "sum" or "mean", over the
+    "current" sentence with its ``</s>``, or over the "window", with the target context."""
 
     reduction: str
     span: str
@@ -28,13 +24,8 @@ CONVENTIONS = tuple(Convention(r, s) for r in ("sum", "mean") for s in ("current
 
 @dataclass(frozen=True)
 class Candidate:
-    """One translation to choose from.
-
-    Attributes:
-        before: the target context, farthest sentence first. It belongs to the candidate, because the contexts
-            of candidates differ in some suites.
-        current: the translation of the current sentence.
-    """
+    """One translation to choose from, and its target context, farthest sentence first, which belongs to it
+    because the contexts of candidates differ in some suites."""
 
     before: Sentences
     current: str
@@ -45,8 +36,7 @@ class ContrastiveExample:
     """A source sentence in context, and candidate translations of which one is correct.
 
     Attributes:
-        source_before: previous source sentences, farthest first.
-        source_after: following source sentences, nearest first.
+        source_before, source_after: the farthest previous sentence first, the nearest following one first.
         correct: the index of the correct candidate.
         distance: how many sentences back the sentence is that decides the choice; 0: the current one; -1: the
             following one; None: unknown.
@@ -68,13 +58,8 @@ class ContrastiveExample:
 
 @dataclass(frozen=True)
 class ContrastiveSet:
-    """The examples of a suite, and its own way to score them.
-
-    Attributes:
-        name: the name of the file or folder, without extension.
-        format: the name of the format (``FORMATS``).
-        convention: the suite's own convention; the format's docstring says where it comes from.
-    """
+    """The examples of a suite in one of ``FORMATS``, and its own way to score them, of which the format's
+    docstring says where it comes from. Its name is that of the file or folder, without extension."""
 
     name: str
     format: str
@@ -127,12 +112,8 @@ def make_example(
 def example_of_texts(
     place: Place, source: Sequence[str], targets: Sequence[Sequence[str]], current: int = -1, **others: Any
 ) -> ContrastiveExample:
-    """``make_example`` from whole texts.
-
-    Args:
-        targets: for each candidate the target sentences, the last of which is the current one.
-        current: the index of the current sentence in the source; default: the last.
-    """
+    """``make_example`` from whole texts, of which the target ones (of each candidate) end with the current
+    sentence, and the source has it as number ``current`` (default: the last)."""
     current %= len(source)
     for target in targets:
         if len(target) != current + 1:

@@ -19,12 +19,8 @@ from ctxmt_fairseq.generation.forced_scoring import TokenScores
 
 
 class Cxmi(NamedTuple):
-    """What context saves.
-
-    Attributes:
-        per_word, per_sentence: bits for each white-space word of the references, and for each sentence.
-        nats_per_token: the mean over sentences of nats for each token, ``</s>`` included.
-    """
+    """What context saves: bits for each white-space word of the references, and for each sentence; and the
+    mean over sentences of nats for each token, ``</s>`` included."""
 
     per_word: float
     per_sentence: float
@@ -53,12 +49,7 @@ def token_bits(with_context: Sequence[TokenScores], without: Sequence[TokenScore
 
 
 def cxmi(bits: Sequence[np.ndarray], words: int) -> Cxmi:
-    """CXMI of a corpus.
-
-    Args:
-        bits: see ``token_bits``.
-        words: the number of white-space words in the references.
-    """
+    """CXMI of a corpus, from the ``token_bits`` of its references, which have so many white-space words."""
     total = float(sum(sentence.sum() for sentence in bits))
     means = [float(sentence.mean()) for sentence in bits]
     return Cxmi(total / words, total / len(bits), math.log(2) * sum(means) / len(means))

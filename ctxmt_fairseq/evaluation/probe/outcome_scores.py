@@ -3,24 +3,21 @@
 from dataclasses import dataclass
 from typing import Any, Dict, List, Sequence
 
-from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.base.plots.charts import Point, draw_chart
+from ctxmt_fairseq.base.tables import aligned_table, csv_text
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.evaluation.probe.prober import Outcome
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.resampling import total_score
-from ctxmt_fairseq.evaluation.significance.systems import Comparison
-from ctxmt_fairseq.evaluation.significance.translations import compare_translations
+from ctxmt_fairseq.evaluation.significance.systems import Comparison, compare_translations
+
+CXMI = "CXMI (bits per word)"
 
 
 @dataclass(frozen=True)
 class Tests:
-    """How differences are tested.
-
-    Attributes:
-        unit: what is resampled: document or sentence.
-        samples: the number of bootstrap samples, and of shuffles.
-    """
+    """How differences are tested: what is resampled (document or sentence), and how often."""
 
     measures: Sequence[Measure]
     unit: str
@@ -30,12 +27,8 @@ class Tests:
 
 @dataclass(frozen=True)
 class ScoredOutcomes:
-    """The outcomes and their scores; the first outcome is that of the document's own context.
-
-    Attributes:
-        scores: for each outcome its scores by metric; empty without translations.
-        comparisons: of the other outcomes with the first.
-    """
+    """The outcomes, the document's own context first, each with its scores by metric (empty without
+    translations); ``comparisons`` are of the others with the first."""
 
     outcomes: Sequence[Outcome]
     scores: Sequence[Dict[str, float]]
@@ -93,3 +86,21 @@ def score_outcomes(outcomes: Sequence[Outcome], text: ProbedText, tests: Tests) 
         how = tests.measures, [tests.unit], tests.samples, tests.seed
         comparisons = compare_translations(names, texts, *how)
     return ScoredOutcomes(outcomes, scores, comparisons)
+
+
+def size_table(sizes: Sequence[int], scored: ScoredOutcomes) -> str:
+    """The numbers of the curve, as CSV."""
+    rows = [
+        {"size": size, **{name: f"{value:.6g}" for name, value in record.items() if name != "context"}}
+        for size, record in zip(sizes, scored.records(), strict=True)
+    ]
+    return csv_text(rows)
+
+
+def draw_sizes(sizes: Sequence[int], scored: ScoredOutcomes, title: str) -> bytes:
+    """The curves as the content of a PNG file: CXMI above, the scores of the translations below."""
+    points = []
+    for size, outcome, scores in zip(sizes, scored.outcomes, scored.scores, strict=True):
+        points.append(Point(CXMI, "CXMI", size, outcome.cxmi.per_word))
+        points += [Point("score (0 to 100)", name, size, score) for name, score in scores.items()]
+    return draw_chart(points, "context within so many sentences of the current one", title, bases={CXMI: 0})

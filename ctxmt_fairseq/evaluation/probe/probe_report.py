@@ -27,12 +27,10 @@ class ProbeReport:
 
     Attributes:
         counts: how many sentences, documents and words the text has.
-        options: the models' context options.
         contexts: the document's own context first.
         left_out: the contexts that are impossible, and why.
         sizes, by_size: sizes of the document's own context in sentences, and the outcomes with them.
         words: the words of the references, and what the document's own context adds to them.
-        tagged: whether tags were given.
     """
 
     name: str
@@ -105,14 +103,8 @@ def probe(
     tests: Tests,
     tags: Optional[Sequence[Tags]] = None,
 ) -> ProbeReport:
-    """Probe models on a text.
-
-    Args:
-        name: of the text.
-        contexts: selections besides the document's own context.
-        sizes: sizes of the document's own context; None: all from 0 to that of the models.
-        tags: the tags of the words in every line of the text.
-    """
+    """Probe models on a text, in contexts besides the document's own, and in sizes of this one (None: all
+    from 0 to that of the models); ``tags`` are those of the words in every line."""
     loaded, text = prober.loaded, prober.text
     conditions, left_out = prober.selected(contexts)
     options = loaded.task.options

@@ -24,11 +24,9 @@ class ProbedText:
 
     Attributes:
         references: a line for each sentence, in the form of the models' output (such as lower case).
-        documents: their boundaries.
         current: (n,) the numbers of the lines to translate and score; the others serve as context only.
         sources, targets: the tokens of every line, with ``</s>`` at the end.
         contexts: what the models read with the sentences besides tokens.
-        sentences: the source as text.
     """
 
     references: List[str]
@@ -90,11 +88,7 @@ def probed_text(
     current: np.ndarray,
     metadata: Sequence[Mapping[str, str]],
 ) -> ProbedText:
-    """Have models read sentences and their references; see ``ProbedText``.
-
-    Args:
-        metadata: each sentence's, for models that read it.
-    """
+    """Have models read sentences and their references, with the metadata of each, if they read any."""
     return ProbedText(
         [loaded.target_subwords.steps.surface(reference) for reference in references],
         documents,

@@ -23,13 +23,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the models do with N sentences in one context.
-
-    Attributes:
-        bits: the bits that this context saves for each token of the references (``token_bits``).
-        cxmi: the same for the whole text.
-        hypotheses: the translations of the sentences; None if none were asked for.
-    """
+    """What the models do with N sentences in one context: the bits that it saves for each token of the
+    references (``token_bits``), and for the whole text; the translations, if any were asked for."""
 
     name: str
     bits: List[np.ndarray]
@@ -38,13 +33,7 @@ class Outcome:
 
 
 class Prober:
-    """Probes models on one text; what two contexts share is computed once.
-
-    Args:
-        search: settings of the search; None: do not translate.
-        width: how many documents are translated side by side.
-        max_tokens: the most target tokens, pads included, in a batch to score.
-    """
+    """Probes models on one text; what contexts share is done once; without ``search`` without translation."""
 
     def __init__(
         self,
@@ -86,12 +75,8 @@ class Prober:
         return self._bits[condition.options]
 
     def _translated(self, condition: Condition, document: Condition) -> Dict[int, torch.Tensor]:
-        """Translations, as tokens by line, of at least all current lines.
-
-        Args:
-            document: the condition with the document's own context. Its translations are the target context
-                of sentences that get the context of other documents.
-        """
+        """Translations, as tokens by line, of at least all current lines. Those in the document's own context
+        (``document``) are the target context of sentences that get the context of other documents."""
         if condition.options in self._translations:
             return self._translations[condition.options]
         assert self.search is not None

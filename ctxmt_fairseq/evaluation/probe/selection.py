@@ -35,11 +35,7 @@ CRITERIA: Dict[str, Callable[[SentenceWords], float]] = {
 
 
 class Scores:
-    """Keeps a number of 4 bytes for each of n lines, from which any selection can be made.
-
-    Args:
-        by: one of ``CRITERIA``.
-    """
+    """Keeps 4 bytes for each of n lines, from which any selection by one of ``CRITERIA`` can be made."""
 
     def __init__(self, by: str):
         self.by, self._score = by, CRITERIA[by]
@@ -67,14 +63,9 @@ class Scores:
 
 @dataclass(frozen=True)
 class Selection:
-    """Selected lines of a text.
-
-    Attributes:
-        by, asked: the criterion, and how many lines were asked for.
-        scores: (n,) float32 of every line in bits, -inf where it cannot be selected.
-        chosen: (n,) bool.
-        cxmi, nats_per_sentence: of the whole text, in bits per word, and as Fernandes et al. define it.
-    """
+    """Lines of a text, up to as many as were ``asked`` for: ``scores`` (n,) float32 of every line in bits,
+    -inf where it cannot be selected; ``chosen`` (n,) bool; and the whole text's CXMI, per word and as
+    Fernandes et al. define it."""
 
     by: str
     asked: int

@@ -33,11 +33,8 @@ class _Line(NamedTuple):
 
 
 def overlapping(items: Iterable[T], size: int, reach: int) -> Iterator[Tuple[List[T], slice]]:
-    """Cut items into pieces of ``size``, each with up to ``reach`` of the items before and after it.
-
-    Yields:
-        the items, and which of them are the piece.
-    """
+    """Cut items into pieces of ``size``, and yield each with up to ``reach`` of the items before and after
+    it, and which of them are the piece."""
     items = iter(items)
     before: List[T] = []
     ahead = list(itertools.islice(items, size + reach))
@@ -51,14 +48,8 @@ def streamed_words(
     loaded: LoadedModels, prefix: PathLike, tags: Optional[PathLike], max_tokens: int, piece: int = PIECE
 ) -> Iterator[Optional[SentenceWords]]:
     """Yield for every line of a text the words of its reference and the bits that context saves for each.
-
-    None: the line is context only, or longer than the models read.
-
-    Args:
-        prefix: of the text's files, as ``read_probed_text`` reads them.
-        tags: a file with the tags of the references' words, for every line.
-        max_tokens: see ``TranslationScorer``.
-    """
+    None: the line is context only, or longer than the models read. ``tags`` is a file with the tags of the
+    references' words."""
     conditions = [loaded.with_options(context_selection=name) for name in (DOCUMENT, ABSENT)]
     reach = loaded.task.context_options().reach
     too_long = 0

@@ -19,11 +19,7 @@ BitsRow = Tuple[str, int, float, float]  # word or tag, occurrences, mean bits, 
 
 
 class SentenceWords(NamedTuple):
-    """The words of a current sentence, their bits, and their tags if they are known.
-
-    Attributes:
-        line: the number of its line in the text, from 1.
-    """
+    """The words of the current sentence in a line (from 1), their bits, and their tags if they are known."""
 
     line: int
     words: WordValues
@@ -33,13 +29,8 @@ class SentenceWords(NamedTuple):
 def sentence_words(
     text: ProbedText, subwords: Subwords, bits: Sequence[np.ndarray], tags: Optional[Sequence[Tags]] = None
 ) -> List[SentenceWords]:
-    """The words of the N current sentences.
-
-    Args:
-        bits: ``token_bits`` of the sentences.
-        tags: those of the words (``words_of``) of every line of the text. A sentence gets none if the
-            subword model reads the text in another form.
-    """
+    """The words of the N current sentences, with their ``token_bits``, and the tags of their words
+    (``words_of``) unless the subword model reads the text in another form."""
     found = []
     for line, values in zip(text.current.tolist(), bits, strict=True):
         reference = text.references[line]
@@ -67,14 +58,8 @@ def word_lines(sentences: Iterable[SentenceWords]) -> Iterator[str]:
 
 
 def top_words(sentences: Sequence[SentenceWords], count: int, least: int) -> List[BitsRow]:
-    """The words that context helps most; best mean first.
-
-    Words are compared in lower case, without punctuation around them.
-
-    Args:
-        count: how many words to return.
-        least: how often a word must occur.
-    """
+    """The ``count`` words, of those that occur at least ``least`` times, that context helps most; best mean
+    first. Words are compared in lower case, without punctuation around them."""
     values: Dict[str, List[float]] = defaultdict(list)
     for _, words, _ in sentences:
         for word, value in zip(words.words, words.values.tolist(), strict=True):
@@ -84,8 +69,7 @@ def top_words(sentences: Sequence[SentenceWords], count: int, least: int) -> Lis
 
 
 def by_tag(sentences: Sequence[SentenceWords]) -> List[BitsRow]:
-    """The same as ``top_words`` for tags, the best mean first and ``NO_TAG`` last. A word counts for each of
-    its tags."""
+    """As ``top_words`` for tags, best mean first and ``NO_TAG`` last. A word counts for each of its tags."""
     values: Dict[str, List[float]] = defaultdict(list)
     for _, words, tags in sentences:
         for value, names in zip(words.values.tolist(), tags or (), strict=bool(tags)):

@@ -9,13 +9,9 @@ from ctxmt_fairseq.text.languages import unspaced
 
 
 class SplitWords(NamedTuple):
-    """The W words of a sentence, and the P subwords that a model reads.
-
-    Attributes:
-        place: (P,) the word of each subword.
-        as_written: whether the words together are the text. Otherwise the subword model reads it in another
-            form, from which the words come.
-    """
+    """The W words of a sentence, and the P subwords that a model reads, with the word of each (P,). If the
+    words together are not the text (``as_written``), the subword model reads it in another form, from which
+    they come."""
 
     words: List[str]
     pieces: List[str]
@@ -37,14 +33,7 @@ def split_words(text: str, subwords: Subwords) -> SplitWords:
 
 
 class WordValues(NamedTuple):
-    """The words of a sentence and their values.
-
-    Attributes:
-        words: W of them.
-        values: (W,) for each word the sum over its subwords.
-        end: the value of ``</s>``.
-        as_written: see ``SplitWords``.
-    """
+    """The words of a sentence and their values (W,), sums over subwords; and the value of ``</s>``."""
 
     words: List[str]
     values: np.ndarray
@@ -53,11 +42,7 @@ class WordValues(NamedTuple):
 
 
 def word_values(text: str, subwords: Subwords, values: np.ndarray) -> WordValues:
-    """The values of the words of a sentence.
-
-    Args:
-        values: (P + 1,) those of its P subwords, but a language's token, and of ``</s>``.
-    """
+    """The values of a sentence's words, from those of its subwords, but a language's token, and ``</s>``."""
     words, pieces, place, as_written = split_words(text, subwords)
     values = np.pad(values, (int(subwords.token != "" and len(pieces) > 0), 0))
     if len(values) != len(pieces) + 1:
@@ -67,11 +52,7 @@ def word_values(text: str, subwords: Subwords, values: np.ndarray) -> WordValues
 
 
 def word_of_each(starts: Sequence[bool]) -> np.ndarray:
-    """The word, from 0, that each of P pieces belongs to: (P,) int.
-
-    Args:
-        starts: which pieces start a word; the first piece always does.
-    """
+    """The word, from 0, that each of P pieces belongs to, (P,) int; the first piece always starts one."""
     starting = np.array(starts, dtype=bool)
     starting[:1] = True
     return np.cumsum(starting) - 1

@@ -16,15 +16,7 @@ from ctxmt_fairseq.text.metadata_files import MetadataFiles
 
 @dataclass(frozen=True)
 class EvaluatedText:
-    """Sentences, their references, and what else is known of them.
-
-    Attributes:
-        prefix: the beginning of its files' names.
-        references: a line for each sentence.
-        reference_file: the file of the references.
-        metadata: texts by field for every sentence; None: there is none that the models read.
-        content: a hash of all of this.
-    """
+    """Sentences, their references, and what else is known of them; ``content`` is a hash of all of this."""
 
     prefix: str
     documents: InputDocuments
@@ -34,14 +26,9 @@ class EvaluatedText:
     content: str
 
     def translation(self, lines: List[str], surface: Any, first: bool = False) -> Translation:
-        """A translation of the text with its references, without the lines that serve as context only.
-
-        Args:
-            lines: a translation of each line of the text.
-            surface: a function for every line (``TextSteps.surface``).
-            first: whether translations are the first sentences of windows (``--keep-sentence first``). Then
-                the last line of each document, with which no window begins, is left out.
-        """
+        """A translation of the text with its references, without the lines that serve as context only. With
+        ``first``, translations are the first sentences of windows (``--keep-sentence first``), so the last
+        line of each document, with which no window begins, is left out, too."""
         starts = self.documents.documents.starts
         current = self._counted(first)
         lengths = [int(current[start:end].sum()) for start, end in zip(starts[:-1], starts[1:], strict=True)]

@@ -36,8 +36,6 @@ class Settings:
         convention: the convention for contrastive sets; None: each suite's own.
         width: how many documents are translated side by side.
         too_long: what happens to sentences that are too long, see ``fit_sentences``.
-        comet: the models of COMET, and how many previous sentences each reads.
-        cpu: use no GPU for COMET.
     """
 
     search: Dict[str, Any]
@@ -60,13 +58,9 @@ class Evaluator:
 
     Args:
         files, content: the files of the models and their hashes, see ``models``.
-        loaded: the models, with the training's context options.
         references: whether the references are the target context; otherwise the models' own translations are,
             or ...
         first_pass: ... the translations of other models.
-
-    Attributes:
-        trained_window: the sentences of a window in training, the current one included.
     """
 
     def __init__(
@@ -95,12 +89,8 @@ class Evaluator:
         selection: Optional[str] = None,
         given: Optional[str] = None,
     ) -> None:
-        """Translate the text to a file in the ledger's folder, and return the file.
-
-        Args:
-            selection: the context selection; None: that of the training.
-            given: a file with the target context; None: the models' own translations.
-        """
+        """Translate the text to a file in the ledger's folder, with another context selection than the
+        training's, or with the target context of the file ``given``."""
         settings = self.settings
         options = {} if selection is None else {"context_selection": selection}
         search = {**settings.search, "lenpen": lenpen}

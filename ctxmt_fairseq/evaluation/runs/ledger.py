@@ -56,7 +56,6 @@ class Ledger:
 
         Args:
             made_from: everything on which its result depends, for JSON.
-            files: the names, in the folder, of the files that it writes.
             about: what the step belongs to, for ``steps_about``.
         """
         key = fingerprint(made_from)

@@ -8,22 +8,17 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.averaging import nearest_checkpoints, save_dir, write_average
 from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.evaluation.runs.ledger import Ledger, file_hash
-from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.generation.loading import LoadedModels, model_file
 
 DICTIONARIES = ("ctxmt.json", "dict.*.txt", "*.model")  # of a data folder: these files turn text into tokens
 
 
 def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
-    """The checkpoints that a name means, joined by ``os.pathsep``.
-
-    Args:
-        name: checkpoints, or a training's folder, which has checkpoints itself or in its folder
-            ``checkpoints``.
-        average: how many checkpoints of a folder to average, those nearest to the best; 1: the best alone.
-        output: the name of the average in the ledger's folder.
-    """
+    """The checkpoints that a name means, joined by ``os.pathsep``. The name is that of checkpoints, of a
+    folder that is a model, or of a training's folder, which has them itself or in its folder ``checkpoints``.
+    Of a folder's checkpoints the best are averaged to ``output``; ``average`` 1: the best alone."""
     folder = Path(name)
-    if not folder.is_dir():
+    if not folder.is_dir() or model_file(folder).exists():
         if average > 1:
             raise BadInput(f"--average {average} needs a folder with checkpoints", name)
         return name
@@ -39,7 +34,7 @@ def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
 
 def content_of(files: str, loaded: LoadedModels) -> List[str]:
     """Hashes of the checkpoints, and of the files in the data folder that turn text into tokens."""
-    paths = [Path(path) for path in files.split(os.pathsep)]
+    paths = [model_file(Path(path)) for path in files.split(os.pathsep)]
     folder = first_folder(loaded.task.cfg.data)
     paths += sorted(path for pattern in DICTIONARIES for path in folder.glob(pattern))
     return [file_hash(path) for path in paths]

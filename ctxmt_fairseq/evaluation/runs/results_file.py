@@ -6,7 +6,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.text.json_files import Place, get
@@ -22,12 +21,8 @@ _SUITE = re.compile(r"(.*?)(?:\.w(\d+))?", re.DOTALL)
 
 
 class TranslationName(NamedTuple):
-    """What the name of a translation tells.
-
-    Attributes:
-        window: the sentences of a window; None: as trained.
-        penalty: the length penalty that a search found; None: it was given.
-    """
+    """What the name of a translation tells: the window (None: as trained), and the length penalty that a
+    search found (None: it was given)."""
 
     decoding: str
     window: Optional[int]
@@ -86,19 +81,6 @@ def find_results(path: PathLike) -> Path:
     return (inner if inner.is_dir() else path) / RESULTS
 
 
-def read_results(folder: Path) -> Dict[str, Any]:
-    """Read what ``ctxmt evaluate`` wrote to a folder."""
-    path = folder / RESULTS
-    try:
-        results = json.loads(path.read_text(encoding="utf-8"))
-        measures(results)
-    except OSError as error:
-        raise BadInput(f"{error.strerror}; expected what ctxmt evaluate writes", path) from None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise BadInput("expected what ctxmt evaluate writes", path) from None
-    return results
-
-
 def is_shown(score: Mapping[str, Any]) -> bool:
     """Whether tables of results have a row for a score; the files have all."""
     return score["name"].startswith(COMET) or score["level"] == "sentence" and score["name"] in SHOWN
@@ -139,11 +121,7 @@ def decimals(measure: str) -> int:
 def results_table(
     columns: Mapping[str, Mapping[str, Any]], stars: Mapping[Tuple[str, str], str] = MappingProxyType({})
 ) -> str:
-    """A table with a row for each measure and a column for each name.
-
-    Args:
-        stars: (column, row) -> what to write after the number.
-    """
+    """A table of measures (rows) by names, with ``stars`` behind the number in (column, row)."""
     numbers = {name: measures(results) for name, results in columns.items()}
     rows = dict.fromkeys(row for column in numbers.values() for row in column)
     width = max(map(len, stars.values()), default=0)
@@ -165,7 +143,6 @@ def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
 
 
 def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:
-    """The main number in what ``ctxmt contrast`` wrote, with its name, in percent: Disc., or the accuracy if
-    no example needs context."""
+    """The main number, in percent, of a report of ``ctxmt contrast``, and its name: Disc. or accuracy."""
     accuracy, disc = get(place, report, "accuracy", float), get(place, report, "disc", float, null=True)
     return ("accuracy", accuracy) if disc is None else (DISC_NAMES["disc"], disc)

@@ -26,8 +26,7 @@ SEED_COLUMNS = {**_HEAD, **_INTERVAL, **_END}
 
 
 class Outcome(NamedTuple):
-    """The phenomenon and distance (None: unknown) of an example, and whether a system chose the right
-    candidate (a tie is wrong)."""
+    """An example's phenomenon, distance (None: unknown), and whether a system is right; a tie is wrong."""
 
     phenomenon: str
     distance: Optional[int]
@@ -41,12 +40,7 @@ class Outcome(NamedTuple):
 
 
 class Discordant(NamedTuple):
-    """McNemar's test of two trained models.
-
-    Attributes:
-        only_a, only_b: how many examples only this one gets right.
-        test: ``exact`` or ``chi-squared``.
-    """
+    """McNemar's test (``exact`` or ``chi-squared``) of two trained models."""
 
     only_a: int
     only_b: int
@@ -56,13 +50,9 @@ class Discordant(NamedTuple):
 
 @dataclass(frozen=True)
 class ContrastComparison:
-    """Two systems on one group of examples.
-
-    Attributes:
-        correct_a, correct_b: how many examples each gets right, as the mean of several runs.
-        result: of two trained models; or over seeds, in percent.
-        p_holm: p corrected over the systems that are compared in this group.
-    """
+    """Two systems on one group of examples: how many each gets right (the mean of several runs), and the
+    ``result`` of two trained models, or over seeds, in percent; ``p_holm`` is corrected over the systems
+    compared in this group."""
 
     a: str
     b: str
@@ -97,13 +87,9 @@ def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
 
 
 def compare_contrast(runs: Sequence[Tuple[str, str]], all_pairs: bool = False) -> List[ContrastComparison]:
-    """Compare systems on all examples, each phenomenon, each distance, and those that need context.
-
-    The test is McNemar's; where a system has several runs ``over_seeds``, in groups of two or more examples.
-
-    Args:
-        runs: the system and the file of each; those of one system are its seeds.
-    """
+    """Compare systems on all examples, each phenomenon, each distance, and those that need context. A run is
+    a system and its file; those of one system are its seeds. The test is McNemar's; where a system has
+    several runs ``over_seeds``, in groups of two or more examples."""
     systems = runs_of([name for name, _ in runs])
     pairs = system_pairs(len(systems), all_pairs)
     (_, first), *others = runs

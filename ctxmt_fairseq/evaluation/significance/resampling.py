@@ -20,7 +20,6 @@ class PairedTest(NamedTuple):
     first's.
 
     Attributes:
-        score_a, score_b, difference: on all units.
         low, high: the 2.5 and 97.5 percentiles of the difference over the bootstrap samples.
         wins: the share of bootstrap samples in which the second system scores higher.
         bootstrap_p: two-sided: the share of samples whose difference is as far from their mean as the
@@ -49,13 +48,8 @@ def total_score(rows: np.ndarray, scorer: Scorer) -> float:
 
 
 def bootstrap_scores(statistics: Sequence[np.ndarray], scorer: Scorer, samples: int, seed: int) -> np.ndarray:
-    """The scores of S systems on the same bootstrap samples (Koehn 2004): (S, R).
-
-    Args:
-        statistics: for each system (N, K), a row for each unit.
-        scorer: turns sums (R, K) into scores (R,).
-        samples: R; each draws N units with replacement, the same for all systems.
-    """
+    """The scores of S systems on the same R bootstrap samples of N units (Koehn 2004), (S, R), from their
+    statistics (N, K), whose sums (R, K) the scorer turns into scores (R,)."""
     units = len(statistics[0])
     generator = np.random.default_rng(seed)
     scores = []
@@ -70,16 +64,10 @@ def bootstrap_scores(statistics: Sequence[np.ndarray], scorer: Scorer, samples: 
 def randomization_p(
     pairs: Sequence[Tuple[np.ndarray, np.ndarray]], scorer: Scorer, samples: int, seed: int
 ) -> np.ndarray:
-    """Approximate randomization (Riezler and Maxwell 2005) of P pairs of systems: their p-values (P,).
-
-    Each of R shuffles swaps the statistics of the two systems for every unit with probability 1/2; p =
-    (count(\\|D*\\| >= \\|D\\|) + 1) / (R + 1), where D is the difference of the two scores.
-
-    Args:
-        pairs: the statistics (N, K) of the first and the second system of each pair.
-        scorer: as in ``bootstrap_scores``.
-        samples: R; all pairs swap the same units.
-    """
+    """Approximate randomization (Riezler and Maxwell 2005) of P pairs of systems, each with the statistics
+    (N, K) of either: their p-values (P,). Each of R shuffles swaps the statistics of the two systems for
+    every unit with probability 1/2, the same units for all pairs; p = (count(\\|D*\\| >= \\|D\\|) + 1) / (R +
+    1), where D is the difference of the two scores."""
     units = len(pairs[0][0])
     generator = np.random.default_rng(seed)
     observed = [abs(_difference(first.sum(0), second.sum(0), scorer)) for first, second in pairs]
@@ -98,8 +86,7 @@ def _difference(first: np.ndarray, second: np.ndarray, scorer: Scorer) -> np.nda
 
 
 def _chunks(samples: int, units: int) -> Iterator[int]:
-    """The number of samples in each chunk: multiples of 32, because NumPy draws that many random bits at
-    once, so that the sizes change no result."""
+    """Multiples of 32 samples, as many as NumPy draws random bits for at once: sizes change nothing."""
     most = max(32, _CHUNK // max(1, units) // 32 * 32)
     with tqdm(total=samples, unit=" samples", delay=1, leave=False, disable=None) as progress:
         for start in range(0, samples, most):

@@ -23,15 +23,8 @@ _NOTHING = 1e-12  # deviations below it are rounding
 
 
 class OverSeeds(NamedTuple):
-    """The difference of two systems, the second's mean score minus the first's.
-
-    Attributes:
-        score_a, score_b: means over runs.
-        mean: the difference; low, high: its 95 % interval.
-        p: two-sided.
-        seeds: how many runs the two systems have.
-        method: the test and its source.
-    """
+    """The difference of two systems, the second's mean score minus the first's, with its 95 % interval; ``p``
+    is two-sided, ``method`` the test and its source."""
 
     score_a: float
     score_b: float
@@ -108,15 +101,10 @@ def _interaction(table: np.ndarray) -> float:
 
 
 def pseudovalues(rows: np.ndarray, scorer: Scorer) -> np.ndarray:
-    """What each of N units adds to a score that is a function of their sum: jackknife pseudovalues (N,).
-
-    score + (N - 1) (mean of the scores without a unit - score without this one), normalised so that their
-    mean is the score (Hillis, Obuchowski, Schartz and Berbaum 2005). Of a mean they are the units' own
-    values.
-
-    Args:
-        rows: statistics (N, K), whose sums (R, K) ``scorer`` turns into scores (R,).
-    """
+    """What each of N units adds to a score that is a function of their sum, of statistics (N, K): jackknife
+    pseudovalues (N,). score + (N - 1) (mean of the scores without a unit - score without this one),
+    normalised so that their mean is the score (Hillis, Obuchowski, Schartz and Berbaum 2005). Of a mean they
+    are the units' own values."""
     total = rows.sum(0, keepdims=True)
     without = scorer(total - rows)
     return scorer(total)[0] + (len(rows) - 1) * (without.mean() - without)
@@ -140,14 +128,7 @@ def run_names(names: Sequence[str]) -> List[str]:
 
 
 def about(names: Sequence[str], results: Iterable[Any] = (), draws: object = "") -> str:
-    """What tests are about, systems or the models that were trained, and how they were made; empty of one
-    system.
-
-    Args:
-        names: the system of each run.
-        results: those of the tests.
-        draws: the samples of tests that are not ``OverSeeds``.
-    """
+    """What tests are about, systems or trained models, and how they were made; empty of one system."""
     runs = {name: len(places) for name, places in runs_of(names).items()}
     if len(runs) < 2:
         return ""

@@ -12,8 +12,7 @@ from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.resampling import total_score
 from ctxmt_fairseq.evaluation.significance.seeds import runs_of
-from ctxmt_fairseq.evaluation.significance.systems import Comparison
-from ctxmt_fairseq.evaluation.significance.translations import compare_translations
+from ctxmt_fairseq.evaluation.significance.systems import Comparison, compare_translations
 from ctxmt_fairseq.text.annotation import AnnotatedWord
 from ctxmt_fairseq.text.coreference import Reference, overlap
 
@@ -23,11 +22,8 @@ GENDERS = {"masc": "masculine", "fem": "feminine", "neut": "neuter"}
 
 @dataclass(frozen=True)
 class Subset:
-    """The lines of a subset, from 0 and ascending, and the number of pronouns for which they are in it.
-
-    Attributes:
-        pronominal: how many of the pronouns have a pronoun as antecedent.
-    """
+    """The lines of a subset, from 0 and ascending, and the number of pronouns for which they are in it;
+    ``pronominal`` of these have a pronoun as antecedent."""
 
     name: str
     lines: List[int]
@@ -36,8 +32,7 @@ class Subset:
 
 
 class SubsetScores(NamedTuple):
-    """The scores of systems on a subset (means over their runs), and differences from the first; none for a
-    single line."""
+    """Systems' mean scores over runs on a subset, and differences from the first, if it has two lines."""
 
     subset: Subset
     scores: List[float]
@@ -46,11 +41,7 @@ class SubsetScores(NamedTuple):
 
 def pronoun_subsets(references: Sequence[Reference], kinds: Sequence[Optional[str]] = ()) -> List[Subset]:
     """For each pronoun the lines in which it has an antecedent in an earlier line: all; those with a nominal
-    antecedent; and of these those of each kind.
-
-    Args:
-        kinds: for every reference what ``translated_as`` says; empty: not known.
-    """
+    antecedent; and of these those of each kind (``translated_as``), if it is known."""
     groups: Dict[str, List[Reference]] = {}
     for reference, kind in zip(references, kinds or [None] * len(references), strict=True):
         antecedent = reference.antecedent
@@ -75,15 +66,9 @@ def translated_as(
     pairs: Dict[int, List[int]],
     annotated: Sequence[AnnotatedWord],
 ) -> Optional[str]:
-    """The gender of a pronoun's translation in the reference, or plural; None: not aligned, or not annotated.
-
-    If several words are aligned, the first pronoun counts, or otherwise the first word with a gender or a
-    number.
-
-    Args:
-        pairs: the alignment of the line, see ``read_alignment``.
-        annotated: the words of the target.
-    """
+    """The gender of a pronoun's translation in the reference, or plural; None: not aligned in its line's
+    pairs, or not annotated in the target. If several words are aligned, the first pronoun counts, or else the
+    first word with a gender or a number."""
     asked = [at for at, span in enumerate(word_spans(source)) if overlap(span, reference.span)]
     spans = word_spans(target)
     aligned = [spans[j] for i in asked for j in pairs.get(i, ())]
@@ -106,11 +91,8 @@ def compare_subsets(
     samples: int,
     seed: int,
 ) -> List[SubsetScores]:
-    """Score systems on every subset, and test them as ``compare_translations`` does by sentences.
-
-    Args:
-        names, translations: those of the runs, with a line for each line of the text.
-    """
+    """Score systems (a name and a translation for each run) on every subset, and test them as
+    ``compare_translations`` does by sentences."""
     rows = [measure.rows(number, each) for number, each in enumerate(translations)]
     systems = runs_of(names)
     found = []

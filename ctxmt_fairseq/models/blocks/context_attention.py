@@ -15,10 +15,10 @@ class ContextStates(NamedTuple):
     """A batch's context, encoded.
 
     Attributes:
-        states: (B, K, D). padding: BoolTensor (B, K), True where there is nothing; a row without context is
-        True everywhere. counts: (B,) the number of real states of each row, on the host; None: it is read
-        from the padding when
-            it is needed, and then the host waits for the GPU.
+        states: (B, K, D).
+        padding: BoolTensor (B, K), True where there is nothing; a row without context is True everywhere.
+        counts: (B,) the number of real states of each row, on the host; None: it is read from the padding
+            when it is needed, and then the host waits for the GPU.
     """
 
     states: Tensor
@@ -61,8 +61,7 @@ class ContextStates(NamedTuple):
 
 
 class ContextReader:
-    """A module whose ``forward`` reads ``self.context``, because fairseq gives its layers no further
-    inputs."""
+    """A module whose ``forward`` reads ``self.context``: fairseq gives its layers no further inputs."""
 
     context: Optional[ContextStates] = None
 
@@ -108,8 +107,7 @@ class ContextAttention(nn.Module):
 
 
 def where_present(present: Tensor, values: Tensor, otherwise: Optional[Tensor] = None) -> Tensor:
-    """Take ``values`` (T, B, D) in the rows ``present`` (B,), and ``otherwise`` (default: zeros)
-    elsewhere."""
+    """Take ``values`` (T, B, D) in the rows ``present`` (B,), elsewhere ``otherwise``, or zeros."""
     if otherwise is None:
         return values.masked_fill(~present[None, :, None], 0)
     return torch.where(present[None, :, None], values, otherwise)

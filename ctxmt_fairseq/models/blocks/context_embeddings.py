@@ -29,10 +29,10 @@ class ContextEmbeddings(nn.Module):
         self.positions = None if places is None else embedding_table(places, embed_dim)
 
     def forward(self, states: Tensor, distances: Tensor, roles: Tensor) -> Tensor:
-        """Add the embeddings to ``states``, (B, C, K, D); pads are not zero any more.
+        """Add the embeddings to ``states`` (B, C, K, D), K vectors of each context sentence; pads are not
+        zero any more.
 
         Args:
-            states: (B, C, K, D), K vectors of each context sentence.
             distances: LongTensor (B, C), 0 for the current sentence, 1 for its neighbours; those beyond the
                 table share its last row.
             roles: LongTensor (B, C), those of ``data.context_options``: ``PREVIOUS_SOURCE`` (also of the

@@ -42,8 +42,7 @@ class ContextLayer(ContextReader):
         function: Callable[[Tensor], Tensor],
         combine: Optional[Combine] = None,
     ) -> Tensor:
-        """Put x (T, B, D) through a function, dropout, residual connection (or ``combine``) and layer
-        norm."""
+        """Put x (T, B, D) through a function, dropout, residual connection or ``combine``, layer norm."""
         residual = x
         if self.normalize_before:
             x = norm(x)
@@ -87,11 +86,7 @@ class ContextLayer(ContextReader):
 
 
 class ContextEncoderLayer(ContextLayer, TransformerEncoderLayerBase):
-    """Self-attention, context attention, feed-forward (Zhang et al. 2018; the thesis, equation 4.3).
-
-    Args:
-        gate: see ``ContextLayer``.
-    """
+    """Self-attention, context attention, feed-forward (Zhang et al. 2018; the thesis, equation 4.3)."""
 
     def __init__(self, cfg: Any, gate: str):
         super().__init__(cfg)

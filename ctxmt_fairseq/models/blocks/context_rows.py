@@ -11,8 +11,7 @@ from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut
 
 
 def placed(states: Tensor, padding: Tensor, index: Tensor) -> Tuple[Tensor, Tensor]:
-    """Put the states (R, L, D) of sentences, with padding (R, L), where ``index`` (B, C) says; returns
-    (B, C, L, D) and (B, C, L)."""
+    """Put states (R, L, D), padding (R, L) where ``index`` (B, C) says: (B, C, L, D) and (B, C, L)."""
     chosen = index.clamp(min=0)
     return states[chosen], padding[chosen] | index.lt(0).unsqueeze(-1)
 

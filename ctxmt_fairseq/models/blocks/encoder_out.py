@@ -16,16 +16,8 @@ def batch_first(encoder_out: EncoderOut) -> Tuple[Tensor, Tensor]:
 def reorder_context_entries(
     reordered: Dict[str, Any], encoder_out: Dict[str, Any], new_order: Tensor
 ) -> Dict[str, Any]:
-    """Complete what fairseq's ``reorder_encoder_out`` returns, which drops the entries that it does not know.
-
-    Args:
-        reordered: its result.
-        encoder_out: its argument; an entry whose name starts with ``context_`` is a list of tensors (B, ...).
-        new_order: LongTensor, the rows to take.
-
-    Returns:
-        ``reordered`` and all ``context_`` entries of ``encoder_out``, their rows in the new order.
-    """
+    """Complete what fairseq's ``reorder_encoder_out`` returns, which drops the entries that it does not know,
+    with the rows ``new_order`` of those whose names start with ``context_``, lists of tensors (B, ...)."""
     for name, entries in encoder_out.items():
         if name.startswith(PREFIX):
             reordered[name] = [entry.index_select(0, new_order) for entry in entries]

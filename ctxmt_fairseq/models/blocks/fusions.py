@@ -61,11 +61,7 @@ class ContextDecoderLayer(ContextLayer, TransformerDecoderLayerBase, Fusion):
 
     def fuse(self, x: Tensor, attend_source: Attend, incremental_state: Any) -> Tensor:
         """Compute what follows self-attention if the batch has context: (T, B, D) -> (T, B, D).
-
-        Args:
-            x: the output of the self-attention's sub-layer.
-            attend_source: fairseq's attention to the source.
-        """
+        ``attend_source`` is fairseq's attention to the source."""
         raise NotImplementedError
 
     @property

@@ -15,8 +15,7 @@ class SumGate(nn.Module):
         self.projection = nn.Linear(2 * embed_dim, embed_dim)
 
     def forward(self, source: Tensor, context: Tensor) -> Tensor:
-        """Return g * source + (1 - g) * context with g = sigmoid(W [source, context] + b); all are (T, B,
-        D)."""
+        """Return g * source + (1 - g) * context, (T, B, D), with g = sigmoid(W [source, context] + b)."""
         gate = torch.sigmoid(self.projection(torch.cat([source, context], dim=-1)))
         return gate * source + (1 - gate) * context
 

@@ -79,8 +79,7 @@ class TransitionGRU(nn.Module):
         return [F.dropout(torch.ones_like(state), self.dropout, self.training) for _ in self.recurrent]
 
     def forward(self, gates: Tensor, state: Tensor, masks: Iterable[Tensor]) -> Tensor:
-        """Make one step, from ``self.input`` of the input (B, 3H), the state (B, H) and ``masks`` to the next
-        state (B, H)."""
+        """Make a step, from ``self.input`` of the input (B, 3H) and the state (B, H) to the next state."""
         inputs: Optional[Tensor] = gates
         for recurrent, mask in zip(self.recurrent, masks, strict=True):
             state = gru_update(state, recurrent(state * mask), inputs)
@@ -114,15 +113,8 @@ class AdditiveAttention(nn.Module):
         nn.init.xavier_uniform_(self.score.weight)
 
     def forward(self, query: Tensor, keys: Tensor, values: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
-        """Attend once.
-
-        Args:
-            query: (B, Q). keys: (B, S, K). values: (B, S, V).
-            padding: BoolTensor (B, S), true at pads.
-
-        Returns:
-            the weighted sum of the values (B, V) and the weights (B, S).
-        """
+        """Attend once with a query (B, Q) to keys (B, S, K), but pads (B, S): the weighted sum of the values
+        (B, S, V), (B, V), and the weights (B, S)."""
         scores = self.score(torch.tanh(self.query(query).unsqueeze(1) + keys)).squeeze(2)
         weights = scores.float().masked_fill(padding, -torch.inf).softmax(dim=1).type_as(values)
         return weighted_sum(weights, values), weights

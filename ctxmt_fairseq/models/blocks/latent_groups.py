@@ -16,14 +16,9 @@ CATEGORISER_UNITS = 512  # appendix A
 
 
 class Latent(Sized):
-    """A network weighs every token for every group; K' = ``size``, the number of groups.
-
-    A group's vector is the sum, not the mean, of its weighted tokens (equation 4); ``assignment`` computes
-    the weights (equation 3). The paper's models normalise them with sparsemax.
-
-    Attributes:
-        title: the title of a picture of the weights.
-    """
+    """A network weighs every token for every group; K' = ``size``, the number of groups. A group's vector is
+    the sum, not the mean, of its weighted tokens (equation 4); ``assignment`` computes the weights (equation
+    3). The paper's models normalise them with sparsemax. ``title`` is that of a picture of the weights."""
 
     title: str
 
@@ -44,13 +39,11 @@ class Latent(Sized):
         return [f"group {number}" for number in range(1, self.size + 1)]
 
     def normalise(self, scores: Tensor, padding: Tensor) -> Tensor:
-        """Turn ``scores`` (R, L, K') into weights, which may have any value where ``padding`` (R, L) is
-        true."""
+        """Turn ``scores`` (R, L, K') into weights, which may be any where ``padding`` (R, L) is true."""
         raise NotImplementedError
 
     def assignment(self, states: Tensor, padding: Tensor) -> Tensor:
-        """Compute the weights c (R, L, K') of ``states`` (R, L, D), equation 3: zero at the pads, in float32
-        or wider."""
+        """The weights c (R, L, K') of ``states`` (R, L, D), equation 3, in float32: zero at the pads."""
         scores = self.categoriser(zero_pads(states, padding))
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
         return zero_pads(self.normalise(scores, padding), padding)
@@ -78,8 +71,7 @@ class Grouping(Latent):
 
 @SHORTENINGS.register("select")
 class Selecting(Latent):
-    """Normalises the weights over the sequence: a group's weights sum to 1, and it may ignore a token
-    (section 4.2)."""
+    """A group's weights sum to 1 over the sequence, and it may ignore a token (section 4.2)."""
 
     description, title = "tokens that latent groups select", "Tokens selected by groups"
     defaults = {

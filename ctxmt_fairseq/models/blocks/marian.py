@@ -7,12 +7,8 @@ from torch import Tensor, nn
 
 
 class MarianPositions(SinusoidalPositionalEmbedding):
-    """Sinusoids of p / 10000^(2k / D), p from 0, in the place of fairseq's, which have other frequencies and
-    begin farther on.
-
-    Attributes:
-        first: the table's row of position 0.
-    """
+    """Sinusoids of p / 10000^(2k / D), p from 0 in row ``first``, in the place of fairseq's, which have other
+    frequencies and begin farther on."""
 
     def __init__(self, embedding_dim: int, padding_idx: int, init_size: int = 1024):
         super().__init__(embedding_dim, padding_idx, init_size=padding_idx + 1)
@@ -49,8 +45,7 @@ class StartEmbedding(nn.Embedding):
 
 
 def make_marian(model: nn.Module) -> None:
-    """Change a transformer of fairseq's: its sinusoidal positions, what its decoder begins with, and a bias
-    of its output."""
+    """Change a transformer's positions, its decoder's first symbol, and the bias of its output."""
     for module in list(model.modules()):
         positions = getattr(module, "embed_positions", None)
         if isinstance(positions, SinusoidalPositionalEmbedding):

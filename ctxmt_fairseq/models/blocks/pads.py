@@ -7,11 +7,8 @@ from torch import Tensor
 
 
 def real_first(states: Tensor, padding: Tensor, width: Optional[int] = None) -> Tuple[Tensor, Tensor]:
-    """Move each row's real tokens, in their order, before its pads: states (R, L, D) and padding (R, L).
-
-    Args:
-        width: keep so many of each row, (R, width, D) and (R, width); default: all.
-    """
+    """Move each row's real tokens, in their order, before its pads: states (R, L, D) and padding (R, L), or
+    of each row the first ``width`` alone, (R, width, D) and (R, width)."""
     rows, length, _ = states.shape
     order = padding.long().argsort(dim=1, stable=True)[:, :width]
     flat = order + length * torch.arange(rows, device=order.device)[:, None]
@@ -25,8 +22,7 @@ def zero_pads(states: Tensor, padding: Tensor) -> Tensor:
 
 
 def real_mean(states: Tensor, padding: Tensor) -> Tensor:
-    """The mean (..., D) of the real tokens of ``states`` (..., L, D), which are zero at the pads; zero if all
-    are pads."""
+    """The mean (..., D) of real tokens of ``states`` (..., L, D), which are zero at the pads; or zero."""
     return states.sum(-2) / (~padding).sum(-1, keepdim=True).clamp(min=1)
 
 

@@ -11,10 +11,7 @@ from torch import Tensor, nn
 
 
 class UnitLinear(nn.Linear):
-    """A linear layer that gives each head's part of a vector the length 1.
-
-    In half precision this could be 0 / 0, so it is done in float32.
-    """
+    """A linear layer that gives each head's part of a vector the length 1, in float32, lest it be 0 / 0."""
 
     heads = 1
 
@@ -54,11 +51,7 @@ class QKNormAttention(MultiheadAttention):
 
 
 class QKNormEncoderLayer(TransformerEncoderLayerBase):
-    """fairseq's encoder layer with ``QKNormAttention``.
-
-    Args:
-        cfg: fairseq's, with L as ``contexts_per_sample``.
-    """
+    """fairseq's encoder layer with ``QKNormAttention``, whose L is ``cfg.contexts_per_sample``."""
 
     def build_self_attention(self, embed_dim: int, cfg: Any) -> nn.Module:
         return QKNormAttention(

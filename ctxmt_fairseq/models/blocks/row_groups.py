@@ -21,16 +21,14 @@ GROUPS = "decoder_groups"
 def encode_in_groups(
     encode: Callable[[Tensor, slice], EncoderOut], tokens: Tensor, groups: Sequence[Group], left: bool = False
 ) -> EncoderOut:
-    """Encode tokens (R, L) group by group, or all at once if there are no groups.
+    """Encode tokens (R, L) group by group, or all at once if there are no groups; returns the ``encoder_out``
+    of all rows, with zeros at the pads that groups did not need.
 
     Args:
         encode: the tokens of a group, without the pads that it does not need, and its rows -> fairseq's
             ``encoder_out``. It may have entries (R, ...) whose names start with ``context_``.
         groups: they cover all rows; their first width is that of these tokens.
         left: whether pads come before the tokens.
-
-    Returns:
-        the ``encoder_out`` of all rows, with zeros at the pads that groups did not need.
     """
     if not groups:
         return encode(tokens, slice(None))
@@ -54,15 +52,9 @@ def encode_in_groups(
 def decode_in_groups(
     decode: Callable[[Tensor, EncoderOut], Tensor], tokens: Tensor, encoder_out: EncoderOut
 ) -> Tensor:
-    """Compute the features (B, T, D) of the decoder's input (B, T) group by group.
-
-    Args:
-        decode: a group's tokens and ``encoder_out``, without the pads that it does not need -> its features.
-        encoder_out: has ``GROUPS``.
-
-    Returns:
-        the features, with zeros at the pads that groups did not need.
-    """
+    """Compute the features (B, T, D) of the decoder's input (B, T) by the groups of rows that ``encoder_out``
+    has; they are zero at the pads that groups did not need. ``decode`` makes the features of a group's tokens
+    and ``encoder_out``, without the pads that it does not need."""
     groups, counts, width = encoder_out[GROUPS]
     features = []
     for group in groups:
@@ -89,9 +81,5 @@ def _of_rows(encoder_out: EncoderOut, rows: slice, pads: int, counts: Optional[n
 
 
 def named_groups(groups: Tuple[Group, ...], context: Optional[ContextStates], width: int) -> EncoderOut:
-    """Make the entry that ``decode_in_groups`` reads, if there are groups.
-
-    Args:
-        width: that of the source.
-    """
+    """Make the entry that ``decode_in_groups`` reads, if there are groups; ``width`` is the source's."""
     return {GROUPS: [groups, None if context is None else context.counts, width]} if groups else {}

@@ -25,13 +25,7 @@ def stock_name(name: str) -> str:
 
 def segment_index(tokens: Tensor, separator: int, last: bool = False) -> Tensor:
     """The index k, from 0, of the sentence that each token belongs to: the number of separators before it.
-
-    Args:
-        tokens: (B, T) token ids. separator: the id of the symbol that ends every sentence but the last.
-
-    Returns:
-        LongTensor (B, T), or (B, 1) for the ``last`` token alone.
-    """
+    (B, T) token ids -> LongTensor (B, T), or (B, 1) for the ``last`` token alone."""
     ends = tokens.eq(separator)
     return _count(ends, last) - (ends[:, -1:] if last else ends).long()
 
@@ -122,11 +116,7 @@ class SegmentPositions(nn.Module):
             self.row_values = None
 
     def forward(self, tokens: Tensor, incremental_state: Optional[Any] = None) -> Tensor:
-        """Embed ``tokens`` (B, T): (B, T, C), or with ``incremental_state`` the last one alone, (B, 1, C).
-
-        Raises:
-            RuntimeError: the rows' values are needed, and this is not called inside ``given``.
-        """
+        """Embed ``tokens`` (B, T): (B, T, C), or with ``incremental_state`` the last one alone, (B, 1, C)."""
         if self.kind == "none" and incremental_state is None:
             return self.token_positions(tokens)  # type: ignore[misc]
         real, last = tokens.ne(self.padding_idx), incremental_state is not None
@@ -188,8 +178,7 @@ def _frequencies(embedding_dim: int) -> Tensor:
 def _look_up(table: nn.Module, index: Tensor, most: int) -> Tensor:
     """Take rows ``index`` of one of fairseq's position tables. A sinusoidal one grows until it has row
     ``most``, the greatest that so many tokens can have: the host would have to wait for a GPU to read the
-    index itself.
-    """
+    index itself."""
     if not isinstance(table, SinusoidalPositionalEmbedding):
         return F.embedding(index, table.weight, table.padding_idx)
     size = table.weights.size(0)

@@ -10,11 +10,7 @@ from ctxmt_fairseq.data.device_copies import to_device
 
 
 class SentenceCache:
-    """The states of the sentences that were used last, by their key.
-
-    Args:
-        capacity: the number of sentences that are kept, far more than are context at one time.
-    """
+    """The states of the ``capacity`` sentences used last, by key; far more than are context at once."""
 
     def __init__(self, capacity: int = 1024):
         self.capacity = capacity
@@ -30,8 +26,7 @@ class SentenceCache:
             self._states.move_to_end(key)
 
     def gather(self, keys: Sequence[int]) -> Tuple[Tensor, Tensor]:
-        """Return states (R, K, D) of sentences, padded on the right, and their padding (R, K); drop the
-        oldest others."""
+        """Return states (R, K, D), padded on the right, and their padding (R, K); drop the oldest others."""
         rows: List[Tensor] = []
         for key in keys:
             self._states.move_to_end(key)

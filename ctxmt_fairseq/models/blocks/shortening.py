@@ -30,8 +30,7 @@ class AttentionBack(nn.Module):
         self.layer_norm = LayerNorm(embed_dim)
 
     def forward(self, shortened: Tensor, states: Tensor, padding: Tensor) -> Tensor:
-        """Compute G (R, K', D) from ``shortened``, which is G~ (R, K', D), ``states``, which is H (R, L, D),
-        and its ``padding`` (R, L)."""
+        """Compute G (R, K', D) from G~ (R, K', D), ``states`` H (R, L, D) and their ``padding`` (R, L)."""
         full = states.transpose(0, 1)
         attended, _ = self.attention(
             shortened.transpose(0, 1), full, full, key_padding_mask=softmaxable(padding), need_weights=False
@@ -79,8 +78,7 @@ class Shortening(nn.Module):
 
     def vectors(self, tokens: np.ndarray) -> Optional[np.ndarray]:
         """How many vectors sentences of so many tokens become, 0 for 0 tokens; None: only the device knows,
-        and the host waits for it.
-        """
+        and the host waits for it."""
         return None
 
     def labels(self, tokens: List[str]) -> List[str]:
@@ -88,8 +86,7 @@ class Shortening(nn.Module):
         return tokens
 
     def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
-        """Return G~ (R, K', D) and its padding (R, K'), at which G~ may have any value. ``states`` are zero
-        at the pads."""
+        """Return G~ (R, K', D) and its padding (R, K'), where G~ may be any. ``states`` are zero at pads."""
         raise NotImplementedError
 
     def forward(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
@@ -187,8 +184,7 @@ class Pooling(Sized):
         return self.pool(groups, absent[..., None].expand_as(padding) if self.filled else padding), absent
 
     def pool(self, groups: Tensor, padding: Tensor) -> Tensor:
-        """Turn ``groups`` (R, K', size, D), which are zero at their ``padding`` (R, K', size), into (R, K',
-        D)."""
+        """Turn ``groups`` (R, K', size, D), zero at their ``padding`` (R, K', size), into (R, K', D)."""
         raise NotImplementedError
 
 

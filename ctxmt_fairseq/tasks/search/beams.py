@@ -12,7 +12,7 @@ from ctxmt_fairseq.tasks.search.step_attention import Steps
 
 @contextlib.contextmanager
 def beams(models: Sequence[nn.Module], size: int) -> Iterator[None]:
-    """Tell encoders and decoders that each ``size`` rows that follow each other are of the same sentence.
+    """Tell decoders that each ``size`` rows that follow each other are of the same sentence.
 
     fairseq's attention then projects and keeps source and context states once for those rows. fairseq's own
     models never tell it the number.
@@ -38,6 +38,7 @@ class Ensemble(EnsembleModel):
 
     beam_size = 1
     rows = 0  # hypotheses in the search
+    handed: Any = None  # gives what the search is handed of log-probabilities (B * beam, V); None: all
 
     def set_decoder_beam_size(self, beam_size: int) -> None:
         self.beam_size = beam_size
@@ -59,7 +60,8 @@ class Ensemble(EnsembleModel):
             for steps in self.steps:
                 stack.enter_context(steps.step())
             tokens = self.history(tokens)
-            return super().forward_decoder(tokens, encoder_outs, incremental_states, temperature)
+            lprobs, attention = super().forward_decoder(tokens, encoder_outs, incremental_states, temperature)
+        return (self.handed(lprobs) if self.handed else lprobs), attention
 
     def history(self, tokens: torch.Tensor) -> torch.Tensor:
         """Return what the hypotheses (B * beam, t) continue, and they."""

@@ -25,12 +25,8 @@ class WindowCount:
         self.mismatched += bool(row) and not row[0]["well_formed"]
 
     def report(self, forced: bool, with_target: bool) -> Optional[str]:
-        """What is to be said at the end; None: nothing.
-
-        Args:
-            forced: the target context was forced, so only separators after it are wrong.
-            with_target: there is target context, and so separators.
-        """
+        """What is to be said at the end, if anything. Where the target context was ``forced``, only
+        separators after it are wrong; without target context (``with_target``) there are none."""
         said = []
         if with_target and forced and self.mismatched:
             said.append(f"separators in {self.mismatched} of {self.windows} translations are left out")
@@ -48,13 +44,8 @@ class WindowCount:
 
 
 def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current") -> Tuple[int, int, bool]:
-    """Find the wanted sentence in a hypothesis.
-
-    Args:
-        tokens: (T,) the window, which ends with ``</s>``.
-        separator: its index in the dictionary.
-        before: the number of sentences expected before the current one.
-        keep: "current", or "first" for the first sentence of the window (the thesis' "1st sentence" rows).
+    """Find the wanted sentence in a hypothesis (T,), which ends with ``</s>``, of a window with ``before``
+    sentences: the current one, or the "first" (the thesis' "1st sentence" rows).
 
     Returns:
         begin and end, the end including the sentence's ``</s>`` or separator; and whether the window is
@@ -75,8 +66,7 @@ def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current
 
 
 def cut(hypothesis: Hypothesis, separator: int, eos: int, before: int, keep: str) -> Tuple[Hypothesis, bool]:
-    """Cut a window's hypothesis to the wanted sentence; returns it, and whether the window was
-    well-formed."""
+    """Cut a window's hypothesis to the wanted sentence, and tell whether the window was well-formed."""
     tokens = hypothesis["tokens"]
     if not before and separator not in tokens.tolist():  # it is one
         return dict(hypothesis), True
@@ -103,34 +93,21 @@ def keep_sentence(
     normalize: bool = True,
     keep: str = "current",
 ) -> List[List[Hypothesis]]:
-    """Cut every hypothesis of a batch to its current sentence.
-
-    Well-formed windows rank first, then the window's score decides. A sentence that several windows have is
-    listed once, at its best rank. Its score is the sentence's own, normalised as the search does.
-
-    Args:
-        hypotheses: the n-best windows of each row.
-        before: for each row, the number of sentences expected before the current one.
-        count: these windows are added to it.
-        length_penalty, normalize: settings of the search.
-        keep: "current" or "first".
-    """
-    return [
-        _rank(row, expected, separator, eos, count, length_penalty, normalize, keep)
-        for row, expected in zip(hypotheses, before, strict=True)
-    ]
-
-
-def _rank(row, expected, separator, eos, count, length_penalty, normalize, keep) -> List[Hypothesis]:
-    sentences = [cut(hypothesis, separator, eos, expected, keep) for hypothesis in row]
-    sentences.sort(key=lambda pair: not pair[1])  # stable: within each group by window score
-    merged: Dict[Tuple[int, ...], Hypothesis] = {}
-    for sentence, sentence["well_formed"] in sentences:
-        score = sentence["positional_scores"].sum()
-        if normalize:
-            score = score / len(sentence["tokens"]) ** length_penalty
-        sentence["score"] = score
-        merged.setdefault(tuple(sentence["tokens"].tolist()), sentence)
-    kept = list(merged.values())
-    count.add(kept)
-    return kept
+    """Cut every hypothesis of a batch, the n-best windows of each row with ``before`` sentences, to its
+    current one. Well-formed windows rank first, then the window's score decides. A sentence that several
+    windows have is listed once, at its best rank. Its score is the sentence's own, normalised as the search
+    does."""
+    ranked = []
+    for row, expected in zip(hypotheses, before, strict=True):
+        sentences = [cut(hypothesis, separator, eos, expected, keep) for hypothesis in row]
+        sentences.sort(key=lambda pair: not pair[1])  # stable: within each group by window score
+        merged: Dict[Tuple[int, ...], Hypothesis] = {}
+        for sentence, sentence["well_formed"] in sentences:
+            score = sentence["positional_scores"].sum()
+            if normalize:
+                score = score / len(sentence["tokens"]) ** length_penalty
+            sentence["score"] = score
+            merged.setdefault(tuple(sentence["tokens"].tolist()), sentence)
+        ranked.append(list(merged.values()))
+        count.add(ranked[-1])
+    return ranked

@@ -34,8 +34,7 @@ class RowPositions(nn.Module):
     def forward(
         self, tokens: Tensor, incremental_state: Optional[IncrementalState] = None, **kwargs
     ) -> Tensor:
-        """(B, T) tokens -> (B, 1, C), the position of the last one (incremental); else as the wrapped
-        module."""
+        """(B, T) tokens -> (B, 1, C), the last one's position (incremental); else as the wrapped module."""
         embedded = self.positions(tokens, incremental_state=incremental_state, **kwargs)
         if incremental_state is None:
             return embedded
@@ -63,14 +62,9 @@ def _row_positions(decoder: nn.Module) -> Iterator[None]:
 
 
 class ForcedPrefixEnsemble(Ensemble):
-    """fairseq's ensemble, whose hypotheses continue the target context of their row.
-
-    Give it to ``SequenceGenerator`` in place of the models, and set ``prefixes`` before each batch.
-
-    Attributes:
-        prefixes: the target context (L,) int64 of each row of the batch, on the CPU. Each of its sentences
-            ends with a separator; it may be empty.
-    """
+    """fairseq's ensemble, whose hypotheses continue the target context of their row. Give it to
+    ``SequenceGenerator`` in place of the models, and set ``prefixes`` before each batch: the target context
+    (L,) int64 of each row, on the CPU, each of whose sentences ends with a separator; it may be empty."""
 
     def __init__(self, models: Sequence[nn.Module], eos: int, pad: int):
         super().__init__(list(models))
@@ -146,26 +140,16 @@ def _inputs(decoder: nn.Module) -> Iterator[Dict[MultiheadAttention, Tensor]]:
     def record(attention, args, kwargs):
         states[attention] = kwargs["query"] if "query" in kwargs else args[0]
 
-    handles = [
-        module.register_forward_pre_hook(record, with_kwargs=True)
-        for module in decoder.modules()
-        if isinstance(module, MultiheadAttention) and module.self_attention
-    ]
-    try:
+    with contextlib.ExitStack() as hooks:
+        for module in decoder.modules():
+            if isinstance(module, MultiheadAttention) and module.self_attention:
+                hooks.callback(module.register_forward_pre_hook(record, with_kwargs=True).remove)
         yield states
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _remember(attention: Any, state: Any, states: Tensor, padding: Tensor, rows: Tensor) -> None:
-    """Fill fairseq's cache of an attention that is not fairseq's own with the prefixes of all hypotheses.
-
-    Args:
-        states: (L, B, D) its input.
-        padding: BoolTensor (B, L), True behind a prefix.
-        rows: LongTensor (B * beam,), the hypotheses' sentences.
-    """
+    """Fill fairseq's cache of an attention that is not fairseq's own with the prefixes of all hypotheses: the
+    input (L, B, D), its padding (B, L), and the sentences (B * beam,) of the hypotheses."""
     shape = *states.shape[:2], attention.num_heads, attention.head_dim
     keys, values = (
         project(states).view(shape).permute(1, 2, 0, 3)[rows].contiguous()

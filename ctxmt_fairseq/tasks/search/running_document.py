@@ -25,13 +25,9 @@ Translation = Tuple[int, List[Hypothesis]]  # a line and its n-best list
 
 
 def schedule(documents: Documents, lines: Sequence[int], width: int, dependent: bool) -> Iterator[List[int]]:
-    """Divide lines into batches of at most ``width``.
-
-    Args:
-        lines: those to translate, in increasing order.
-        dependent: each line needs the translations before it in its document. Then a batch holds the next
-            line of each of ``width`` documents, and the next document takes the place of a finished one.
-    """
+    """Divide lines, which increase, into batches of at most ``width``. If they are ``dependent``, each line
+    needs the translations before it in its document. Then a batch holds the next line of each of ``width``
+    documents, and the next document takes the place of a finished one."""
     if not dependent:
         yield from (list(lines[at : at + width]) for at in range(0, len(lines), width))
         return
@@ -72,10 +68,8 @@ class RunningDocuments:
     Args:
         task: a task of this plugin, whose models are built (they decide the batch's keys).
         sources: (L,) int64 each, with ``</s>`` at the end. None that is translated may be longer than
-            ``limits`` allow.
-        documents: their boundaries.
+            ``limits``, the models' source and target positions, allow.
         targets: given target sentences; ``record`` fills in those that are missing or empty tensors.
-        limits: the models' source and target positions.
         unique_sentences: whether a batch holds each context sentence once and names it, for models that keep
             states (``sentence_cache``); None: as the task's options say.
         contexts: what the models read of the sentences besides their tokens (``LoadedModels.contexts_of``).
@@ -118,16 +112,10 @@ class RunningDocuments:
         self.targets[line] = tokens.cpu().long()
 
     def batch(self, lines: Sequence[int], forced: bool) -> Tuple[Dict[str, Any], List[torch.Tensor]]:
-        """Build the windows around ``lines``; the farthest context is left out where the model cannot hold
-        it.
-
-        Args:
-            forced: the target context is known and will be forced; else whole windows will be decoded.
-
-        Returns:
-            a batch of the dataset's collater (its rows are sorted by length: see its ``id``), and the target
-            context of every row, whose sentences each end with a separator.
-        """
+        """Build the windows around ``lines``, without the farthest context where the models cannot hold it: a
+        batch of the dataset's collater (its rows are sorted by length: see its ``id``), and the target
+        context of every row, whose sentences each end with a separator. If it is ``forced``, it is known;
+        else whole windows will be decoded."""
         indices = np.array(lines)
         longest = int(indices[self.sources.sizes[indices].argmax()])
         if self.sources.sizes[longest] > self.limits[0]:
@@ -197,10 +185,8 @@ class RunningDocuments:
         keep: str = "current",
     ) -> Dict[int, List[Hypothesis]]:
         """Translate the windows of some lines, and record the best translations of their current sentences.
-
-        Returns:
-            n-best lists by line: the windows' own or, if ``keep`` is "first", those that they begin with.
-        """
+        Returns n-best lists by line: the windows' own or, if ``keep`` is "first", those that they begin
+        with."""
         forced = forces_prefixes(generator)
         batch, prefixes = self.batch(lines, forced)
         options: Dict[str, Any] = {}

@@ -12,16 +12,9 @@ from ctxmt_fairseq.tasks.search.running_document import RunningDocuments, Transl
 
 class SplitTranslations:
     """Translates the lines that a batch asks for, and first those before them in their documents if their
-    translations are context.
-
-    fairseq cuts a split into batches of sentences of like length. What is translated before its batch comes
-    is kept until then, so each line is translated once, whatever the batches are.
-
-    Args:
-        task: with the models' request.
-        dataset: of the split; ``fairseq-generate`` and the like have filtered its examples.
-        models: whose positions are the limits.
-    """
+    translations are context. fairseq cuts a split into batches of sentences of like length. What is
+    translated before its batch comes is kept until then, so each line is translated once, whatever the
+    batches are."""
 
     def __init__(self, task: Any, dataset: ContextDataset, models: Sequence[Any]):
         limits: Tuple[int, int] = utils.resolve_max_positions(
@@ -52,13 +45,8 @@ class SplitTranslations:
         tokens: int,
         count: WindowCount,
     ) -> List[List[Hypothesis]]:
-        """The n-best lists of some lines. Lines that come again, as in a worker that has run out of batches,
-        are translated again, to the same.
-
-        Args:
-            tokens: about so many, pads included, the source side of a batch may have.
-            count: these lines are added to it.
-        """
+        """The n-best lists of some lines; a batch has about so many source tokens, pads included. Lines that
+        come again, as in a worker that has run out of batches, are translated again, to the same."""
         starts, _ = self.documents.bounds(np.asarray(lines))
         spans = zip(starts.tolist(), lines, strict=True)
         earlier = {each for start, line in spans for each in range(start, line)} & self._lines

@@ -69,11 +69,7 @@ class SourceAttention:
 
 
 class SelfAttention:
-    """Takes the place of the ``forward`` of a self-attention.
-
-    Args:
-        states: (L, B, D) its input at the prefixes; None: there are none.
-    """
+    """The ``forward`` of a self-attention whose input at the prefixes, if any, was ``states`` (L, B, D)."""
 
     def __init__(self, attention: MultiheadAttention, steps: "Steps", states: Optional[Tensor]):
         self.attention, self.steps = attention, steps

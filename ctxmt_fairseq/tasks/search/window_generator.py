@@ -17,11 +17,8 @@ from ctxmt_fairseq.tasks.search.forced_prefix import ForcedPrefixEnsemble
 
 
 def remember_sentence_settings(generator: Any, args: Namespace) -> None:
-    """Keep the length limit that the user set for one sentence, and how its words are to be aligned, so that
-    ``generate_current`` applies them to windows.
-
-    A scorer of references (``--score-reference``) has no limit.
-    """
+    """Keep for ``generate_current`` the length limit of one sentence that the user set, and how its words are
+    to be aligned. A scorer of references (``--score-reference``) has no limit."""
     if hasattr(generator, "max_len_b"):
         generator.sentence_alignment = getattr(args, "print_alignment", None)
         generator.sentence_limit = (getattr(args, "max_len_a", 0), getattr(args, "max_len_b", 200))
@@ -30,11 +27,8 @@ def remember_sentence_settings(generator: Any, args: Namespace) -> None:
 @contextlib.contextmanager
 def _length_limit(generator: Any, lengths: Sequence[int], sentences: Sequence[int]) -> Iterator[float]:
     """Allow a x + b tokens for every sentence of the longest row; fairseq would allow them for the window.
-    Gives how many those are.
-
-    Raises:
-        BadInput: they are fewer than ``--min-len``, where fairseq would stop at an assertion.
-    """
+    Gives how many those are; fewer than ``--min-len``, where fairseq would stop at an assertion, are
+    refused."""
     if not hasattr(generator, "sentence_limit"):
         yield math.inf
         return
@@ -71,9 +65,6 @@ def generate_current(
 
     Args:
         generator: fairseq's; made for a ``ForcedPrefixEnsemble`` if ``prefixes`` are given.
-        sample: a batch of ``ContextDataset.collater``.
-        separator: its index in the target dictionary.
-        count: counts windows with a wrong number of separators.
         keep: "current", or "first" for the first sentence of the window.
         prefixes: the target context (L,) of each row, to be forced; None: whole windows are decoded.
         options: for ``generator.generate``.
@@ -121,12 +112,9 @@ def generate_current(
 
 
 def _align(hypotheses: List[List[Hypothesis]], sample: Dict[str, Any], pad: int, eos: int, kind: str) -> None:
-    """Align each translation with its source sentence, leaving attention to the context out.
-
-    Args:
-        kind: "hard": (source, target) words, of each target word the source word that it attends to most;
-            "soft": the attention to each source word.
-    """
+    """Align each translation with its source sentence, leaving attention to the context out: "hard" gives
+    (source, target) words, of each target word the source word that it attends to most; "soft" the attention
+    to each source word."""
     extract = utils.extract_hard_alignment if kind == "hard" else utils.extract_soft_alignment
     tokens, parts = sample["net_input"]["src_tokens"].cpu(), sample["parts"]
     for row, (nbest, current) in enumerate(zip(hypotheses, parts.current, strict=True)):
@@ -141,12 +129,7 @@ def _align(hypotheses: List[List[Hypothesis]], sample: Dict[str, Any], pad: int,
 
 
 def show_current(sample: Dict[str, Any], dictionary: Any, separator: int, left_pad_source: bool) -> None:
-    """Replace the windows of a batch by the current sentences, which fairseq prints and scores.
-
-    Args:
-        dictionary: the source's; the target's has the same pad and ``</s>``.
-        separator: its index in the target dictionary.
-    """
+    """Replace the windows of a batch by the current sentences, which fairseq prints and scores."""
     pad, eos = dictionary.pad(), dictionary.eos()
     net_input = sample["net_input"] = dict(sample["net_input"])
     parts = sample["parts"]

@@ -9,8 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
-from ctxmt_fairseq.analysis.labelled_map import LabelledMap
-from ctxmt_fairseq.analysis.map_files import write_map
+from ctxmt_fairseq.analysis.labelled_map import LabelledMap, write_map
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.plots.drawing import LONGEST_SIDE, RESOLUTION
 from ctxmt_fairseq.base.plots.heat_map import CELL, draw_heat_map

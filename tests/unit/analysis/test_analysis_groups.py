@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from ctxmt_fairseq.analysis.group_use import token_groups, used_groups
 from ctxmt_fairseq.analysis.passage import given_passage, read_passage
-from ctxmt_fairseq.analysis.token_groups import token_groups, used_groups
 from ctxmt_fairseq.analysis.tokens import describe, has_letters
 from ctxmt_fairseq.base.errors import BadInput
 from tests.helpers.analysed_models import POSITIONS, encode, loaded_model

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from ctxmt_fairseq.analysis.antecedents import agreement
-from ctxmt_fairseq.analysis.read_words import read_words
-from ctxmt_fairseq.analysis.text_attention import AttendedSentence, ContextSentence
+from ctxmt_fairseq.analysis.text_attention import AttendedSentence, ContextSentence, read_words
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.text.annotation import AnnotatedWord, is_noun
 from ctxmt_fairseq.text.coreference import Antecedent, Reference

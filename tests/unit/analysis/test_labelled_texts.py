@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxmt_fairseq.analysis.formality_scores import read_formality_scores
 from ctxmt_fairseq.analysis.labelled_texts import (
     Attribute,
     LabelledTexts,
     metadata_and_sentences,
     metadata_texts,
+    read_formality_scores,
     read_labelled_texts,
 )
 from ctxmt_fairseq.base.errors import BadInput

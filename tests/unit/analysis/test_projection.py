@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from ctxmt_fairseq.analysis.projection import check_umap, project
+from ctxmt_fairseq.analysis.context_map import check_umap, project
 from ctxmt_fairseq.base.errors import BadInput
 
 CLUSTERS = np.random.default_rng(0).normal(size=(24, 6)).astype(np.float32)

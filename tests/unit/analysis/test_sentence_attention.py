@@ -7,9 +7,13 @@ import pytest
 
 from ctxmt_fairseq.analysis.attention_map import attention_map
 from ctxmt_fairseq.analysis.passage import given_passage
-from ctxmt_fairseq.analysis.read_words import read_words
 from ctxmt_fairseq.analysis.sentence_attention import sentence_attention, sentence_points, sentence_table
-from ctxmt_fairseq.analysis.text_attention import AttendedSentence, ContextSentence, attended_sentences
+from ctxmt_fairseq.analysis.text_attention import (
+    AttendedSentence,
+    ContextSentence,
+    attended_sentences,
+    read_words,
+)
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.subwords import Subwords
 from tests.helpers.analysed_models import loaded_model

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxmt_fairseq.analysis.context_map import correlation, nearest_alike, separations, silhouette
 from ctxmt_fairseq.analysis.labelled_texts import Attribute
-from ctxmt_fairseq.analysis.separation import correlation, nearest_alike, separations, silhouette
 
 POINTS = np.array([[0, 0], [0, 1], [1, 0], [9, 9], [9, 10], [10, 9]], np.float32)
 HALVES = np.array(["a", "a", "a", "b", "b", "b"])

@@ -7,8 +7,12 @@ import pytest
 
 from ctxmt_fairseq.analysis.attention_map import attention_map
 from ctxmt_fairseq.analysis.passage import given_passage
-from ctxmt_fairseq.analysis.read_words import read_words
-from ctxmt_fairseq.analysis.text_attention import AttendedSentence, ContextSentence, attended_sentences
+from ctxmt_fairseq.analysis.text_attention import (
+    AttendedSentence,
+    ContextSentence,
+    attended_sentences,
+    read_words,
+)
 from ctxmt_fairseq.analysis.word_attention import word_attention
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main

@@ -13,10 +13,10 @@ from ctxmt_fairseq.criterions.attention_regularisation import (
     PAPERS_LAYERS,
     chosen_attentions,
     distance,
+    first_inputs,
     parse_layers,
     regularised,
 )
-from ctxmt_fairseq.models.blocks.attention_divergence import first_inputs
 from tests.helpers.highlighted import EXPECTED, LINES, MARKED, collated, highlighted
 from tests.helpers.steps import HEIGHT, STOCK, criterion
 

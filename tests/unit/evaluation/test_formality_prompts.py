@@ -12,8 +12,13 @@ from ctxmt_fairseq.evaluation.attribute_control.formal_references import (
     ContrastiveReference,
     parse_annotated,
 )
-from ctxmt_fairseq.evaluation.attribute_control.formality import FormalityReport, control_formality, judge
-from ctxmt_fairseq.evaluation.attribute_control.formality_prompts import PROMPTS, read_prompts
+from ctxmt_fairseq.evaluation.attribute_control.formality import (
+    PROMPTS,
+    FormalityReport,
+    control_formality,
+    judge,
+    read_prompts,
+)
 
 REFERENCE = ContrastiveReference(
     parse_annotated("[F]Haben Sie[/F] [F]Ihren[/F] Hut, Anna?"),

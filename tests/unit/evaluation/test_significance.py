@@ -19,7 +19,7 @@ from ctxmt_fairseq.evaluation.significance import resampling
 from ctxmt_fairseq.evaluation.significance.measures import MEASURES, measure
 from ctxmt_fairseq.evaluation.significance.p_values import holm, holm_within, mcnemar, stars, system_pairs
 from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores, paired_tests, randomization_p
-from ctxmt_fairseq.evaluation.significance.translations import compare_translations, length_ratio, per_unit
+from ctxmt_fairseq.evaluation.significance.systems import compare_translations, length_ratio, per_unit
 
 
 @given(st.integers(0, 60), st.integers(0, 60))

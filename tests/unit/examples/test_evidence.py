@@ -5,18 +5,7 @@ import json
 import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
-from tests.helpers.evidence_runs import evaluation_result, evidence_modules, result, tiny_place
-
-
-@pytest.fixture(scope="module")
-def evidence():
-    with evidence_modules() as modules:
-        yield modules
-
-
-@pytest.fixture
-def place(evidence, tmp_path):
-    return tiny_place(evidence, tmp_path)
+from tests.helpers.evidence_runs import evaluation_result, result
 
 
 @pytest.fixture
@@ -38,6 +27,7 @@ def calls(evidence, place, monkeypatch):
 
     monkeypatch.setattr(evidence.driver, "workplace", lambda: place)
     monkeypatch.setattr(evidence.corpus, "prepare", lambda _, __, folder: done.append(folder))
+    monkeypatch.setattr(evidence.corpus, "find", lambda _, __, model: done.append(("find", model.parts[-3])))
     monkeypatch.setattr(evidence.corpus, "embed", lambda _, __, folder: done.append(("embed", folder)))
     monkeypatch.setattr(evidence.corpus, "statistics", lambda *_: {})
     monkeypatch.setattr(evidence.commands, "train", train)
@@ -175,6 +165,46 @@ def test_text_is_halved_by_documents_and_first_sentences_are_context(evidence, p
         assert command[:3] == ("preprocess", "--train", text / part)
         assert command[-4:] == ("--like", place.work / "data", "--out", place.work / f"data-{part}")
     assert not any("contrastive" in str(part) for command in commands for part in command)
+
+
+def test_where_context_matters_is_found_by_the_finder_first(evidence, place, calls):
+    evidence.driver.main(["gated+weights.2"])
+    assert calls == [
+        "data-pronouns",
+        ("train", "sentence", 1),
+        ("train", "gated", 1),
+        ("find", "gated.1"),
+        "data-weighted",
+        ("train", "gated+weights", 2),
+        ("evaluate", "gated+weights", 2),
+    ]
+
+
+def test_what_is_found_is_as_much_as_has_pronouns_on_the_same_text(evidence, place, monkeypatch):
+    def ctxmt(command, *arguments):
+        given = dict(zip(arguments, arguments[1:], strict=False))
+        if command == "probe":
+            assert arguments[:2] == ("model", place.work / "text" / "context") and given["--select"] == 2
+            given["--select-output"].write_text("0\n1\n0\n1\n0\n")
+            given["--words"].write_text("bits\n")
+        else:
+            given["--out"].mkdir()
+
+    monkeypatch.setattr(evidence.corpus, "ctxmt", ctxmt)
+    text = place.work / "text"
+    text.mkdir(parents=True)
+    (text / "ready").touch()
+    (text / "pronouns.current").write_text("0\n0\n1\n1\n0\n")
+    for kind in ("en", "fr", "docids"):
+        (text / f"context.{kind}").write_text(f"{kind}\n")
+    for _ in range(2):
+        evidence.corpus.find(place, evidence.texts.SUBTITLES, "model")
+    assert (text / "weighted.current").read_text() == (text / "pronouns.current").read_text()
+    assert (text / "selected.current").read_text() == "0\n1\n0\n1\n0\n"
+    for folder in evidence.corpus.FOUND:
+        assert (text / f"{folder}.fr").read_text() == "fr\n"
+        evidence.corpus.prepare(place, evidence.texts.SUBTITLES, f"data-{folder}")
+        assert (place.work / f"data-{folder}" / "train.en-fr.words.jsonl").read_text() == "bits\n"
 
 
 def test_candidates_are_compared_by_bits_a_sentence(evidence, place, calls, capsys, monkeypatch):

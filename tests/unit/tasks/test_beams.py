@@ -65,8 +65,9 @@ def test_states_move_with_their_sentences_only():
     encoder = model.encoder
     beams = torch.tensor([0, 0, 1, 1, 2, 2])
     out = encoder.reorder_encoder_out(encoder(**inputs), beams)
-    encoder.set_beam_size(2)
-    assert encoder.reorder_encoder_out(out, torch.tensor([1, 0, 2, 2, 5, 5])) is out
+    ensemble = Ensemble([model])
+    ensemble.rows = 6
+    assert ensemble.reorder_encoder_out([out], torch.tensor([1, 0, 2, 2, 5, 5]))[0] is out
     moved = encoder.reorder_encoder_out(out, torch.tensor([1, 0, 4, 5]))  # the second sentence has left
     for name in ("context_states", "context_padding"):
         assert torch.equal(moved[name][0], out[name][0][[0, 1, 4, 5]])

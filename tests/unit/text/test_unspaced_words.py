@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ctxmt_fairseq.corpora.binarised_words import SideWords
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.evaluation.probe.word_values import word_values
-from ctxmt_fairseq.evaluation.significance.translations import Translation, length_ratio
+from ctxmt_fairseq.evaluation.significance.systems import Translation, length_ratio
 from ctxmt_fairseq.generation.cross_entropy import length_of
 from ctxmt_fairseq.text.languages import words_of
 from ctxmt_fairseq.text.word_tags import read_tags, tags_of_parts

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.vectors.context_store import ContextStore
-from ctxmt_fairseq.vectors.store_header import header_checksum, read_header
+from ctxmt_fairseq.vectors.context_store import ContextStore, header_checksum, read_header
 from tests.helpers.context_stores import (
     SENTENCES,
     contents,

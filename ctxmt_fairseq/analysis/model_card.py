@@ -1,0 +1,131 @@
+"""The card of a model: what it is, what it reads, what it was made of, and what was measured of it."""
+
+import contextlib
+import re
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+import yaml
+from fairseq.models.transformer import TransformerModel
+
+from ctxmt_fairseq.analysis.run_values import read_values
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.provenance import commit, versions
+from ctxmt_fairseq.checkpoints.averaging import run_folder
+from ctxmt_fairseq.checkpoints.options import declared_options, mapping
+from ctxmt_fairseq.corpora.data_folder import description_of
+from ctxmt_fairseq.evaluation.runs.results_file import find_results
+from ctxmt_fairseq.generation.exported_models import Trained
+from ctxmt_fairseq.generation.imported_models import in_flags
+from ctxmt_fairseq.text.text_lines import read_text
+
+# What stays with an exported model of its training: elsewhere nothing of it is left.
+KEPT = ("updates", "data", "command", "scores")
+_HOW = ("window", "decoding", "n")  # of a score, what a card says
+_USAGE = """## Use
+With ctxmt_fairseq: `ctxmt translate {name} TEXT.{0} --docids TEXT.docids`, or
+
+```python
+from ctxmt_fairseq import Translator
+
+Translator.load("{name}").translate([["A sentence.", "The next one of the same document."]])
+```
+"""
+
+
+def model_card(path: str, model: Trained, license: Optional[str] = None) -> Dict[str, Any]:
+    """Collect what is known of a model, for JSON.
+
+    Args:
+        path: of the model. Results and the command of its training are looked for in the run's folder.
+        license: default: what the model's folder says.
+    """
+    task, described, run = model.loaded.task, description_of(model.folder), run_folder(Path(path))
+    options = mapping(model.state["cfg"]["model"], "model")
+    stock, kind = (declared_options(each) for each in (TransformerModel, type(model.loaded.model)))
+    own = in_flags(options, sorted(kind.keys() - stock.keys()))
+    defaults = task.options_class.travelling()
+    criterion = mapping(model.state["cfg"]["criterion"], "criterion")
+    history = model.state.get("optimizer_history") or [{}]
+    card = {
+        "name": run.absolute().name,
+        "languages": list(model.loaded.languages),
+        "license": license or described.get("license"),
+        "task": task.cfg._name,
+        "architecture": str(options.get("arch") or options["_name"]),
+        "context": {name: value for name, value in task.options.items() if value != defaults[name]},
+        "parameters": sum(each.numel() for each in model.loaded.model.parameters()),
+        "symbols": [len(task.source_dictionary), len(task.target_dictionary)],
+        "size": in_flags(options),
+        "options": f"{own} --criterion {criterion['_name']}".strip(),
+        "updates": history[-1].get("num_updates", 0),
+        "data": {
+            name: {key: split[key] for key in ("sentences", "documents") if key in split}
+            for name, split in described.get("splits", {}).items()
+        },
+        "command": _command(run),
+        "scores": _scores(run),
+        "versions": {**versions(), "commit": commit()},
+    }
+    kept = {name: value for name, value in described.get("card", {}).items() if name in KEPT}
+    return {**card, **{name: value for name, value in kept.items() if not card[name]}}
+
+
+def card_text(card: Dict[str, Any]) -> str:
+    """The card, a line for each thing known."""
+    return "\n".join(f"{name:<14}{value}" for name, value in _rows(card))
+
+
+def card_markdown(card: Dict[str, Any]) -> str:
+    """The card as the ``README.md`` of a folder, with the head that the hub reads."""
+    head = {
+        "language": [re.split("[-_]", language)[0] for language in card["languages"]],
+        **({"license": card["license"]} if card["license"] else {}),
+        **{"library_name": "ctxmt_fairseq", "pipeline_tag": "translation"},
+        "tags": ["translation", "document-level-translation", card["architecture"]],
+    }
+    lines = [f"- **{name}**: {value}" for name, value in _rows(card)]
+    command = ["## Training", "```bash", card["command"], "```"] if card["command"] else []
+    usage = _USAGE.format(card["languages"][0], name=card["name"])
+    top = ["---", yaml.safe_dump(head, sort_keys=False, allow_unicode=True) + "---", f"# {card['name']}"]
+    return "\n".join([*top, *lines, "", *command, usage])
+
+
+def _rows(card: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
+    yield "languages", " to ".join(card["languages"])
+    yield "license", card["license"] or "not said"
+    yield "architecture", f"{card['architecture']}, --task {card['task']}"
+    yield "context", _in_words(card["context"]) or "none: single sentences"
+    yield "parameters", f"{card['parameters']:,}; symbols: {' and '.join(map(str, card['symbols']))}"
+    yield "size", card["size"]
+    yield "options", card["options"]
+    yield "updates", str(card["updates"])
+    for name, split in card["data"].items():
+        yield f"{name} data", _in_words(split)
+    for one in card["scores"]:
+        how = _in_words({name: value for name, value in one["at"].items() if name in _HOW})
+        yield one["measure"], f"{one['value']:.4g}" + (f" ({how})" if how else "")
+    yield "made with", _in_words({name: value for name, value in card["versions"].items() if value})
+
+
+def _in_words(values: Dict[str, Any]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
+
+
+def _command(run: Path) -> Optional[str]:
+    """What ``ctxmt train`` has started."""
+    file = run / "train.sh"
+    return read_text(file).decode("utf-8", "replace").partition("\n")[2].strip() if file.is_file() else None
+
+
+def _scores(run: Path) -> List[Dict[str, Any]]:
+    """What ``ctxmt evaluate`` has measured with the context of the training."""
+    if not find_results(run).is_file():
+        return []
+    with contextlib.suppress(BadInput):  # an older one's: a card does without
+        return [
+            {"measure": one.measure, "value": one.value, "at": one.at}
+            for one in read_values([str(run)])
+            if one.at.get("context", "real") == "real"
+        ]
+    return []

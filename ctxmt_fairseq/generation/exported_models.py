@@ -1,0 +1,115 @@
+"""Trained models as folders that run alone, and what other programs read.
+
+A target is a class (``TARGETS``). All folders have the dictionaries, subwords and text steps, ``ctxmt.json``,
+and a model card.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, Optional, Type
+
+from ctxmt_fairseq.base.registry import Registry
+from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
+from ctxmt_fairseq.checkpoints.portable import write_portable
+from ctxmt_fairseq.checkpoints.reading import read
+from ctxmt_fairseq.corpora.data_folder import (
+    PathLike,
+    description_of,
+    first_folder,
+    new_folder,
+    write_description,
+)
+from ctxmt_fairseq.corpora.subwords import find_model
+from ctxmt_fairseq.corpora.text_steps import TextSteps
+from ctxmt_fairseq.data.binarised import dictionary_digest
+from ctxmt_fairseq.generation.loading import LoadedModels, load_models, model_file
+
+_OF_TEXT = ("splits", "overlap", "dropped")  # what a description says of binarised text
+
+
+@dataclass
+class Trained:
+    """A model to be exported.
+
+    Attributes:
+        state: its checkpoint, as ``read`` returns it. loaded: the same, built.
+    """
+
+    state: Dict[str, Any]
+    loaded: LoadedModels
+
+    @classmethod
+    def read(cls, path: PathLike, data: Optional[PathLike] = None, trust: bool = False) -> "Trained":
+        """Read one model; see ``load_models``."""
+        loaded = load_models(Path(path), data, device="cpu", trust=trust)
+        return cls(read(model_file(Path(path)), TRUSTED if trust else ALLOWED), loaded)
+
+    @property
+    def folder(self) -> Path:
+        """It has the dictionaries."""
+        return first_folder(self.loaded.task.cfg.data)
+
+
+class Target:
+    """What a program reads, made of a model.
+
+    Attributes:
+        loads: whether our commands run the result.
+    """
+
+    loads = True
+
+    def write(self, model: Trained, folder: Path) -> None:
+        """Write the model's own files.
+
+        Raises:
+            BadInput: the program cannot compute what this model does.
+        """
+        raise NotImplementedError
+
+
+TARGETS: Registry[Type[Target]] = Registry("a target")
+
+
+@TARGETS.register("safetensors")
+class Safetensors(Target):
+    """Everything that the commands need, without pickle."""
+
+    def write(self, model: Trained, folder: Path) -> None:
+        write_portable(model.state, folder)
+
+
+def export_model(
+    model: Trained, out: PathLike, target: Target, said: Dict[str, Any], readme: str, overwrite: bool = False
+) -> None:
+    """Make the folder ``out``, or on an error nothing.
+
+    Args:
+        said: further entries of ``ctxmt.json``.
+        readme: the folder's ``README.md``.
+    """
+    with new_folder(out, overwrite) as folder:
+        described = _copy_vocabulary(model, folder)
+        target.write(model, folder)
+        write_description(folder, {**described, **said, "splits": {}})
+        (folder / "README.md").write_text(readme, encoding="utf-8")
+        if target.loads:
+            load_models(folder, device="cpu")
+
+
+def _copy_vocabulary(model: Trained, folder: Path) -> Dict[str, Any]:
+    """Copy what turns text into tokens; returns the description without what it says of text."""
+    source, languages = model.folder, model.loaded.languages
+    dictionaries = [f"dict.{language}.txt" for language in languages]
+    models = [find_model(source, language) for language in languages]
+    steps = [name for language in languages for name in TextSteps.load(source, language).files]
+    for name in {*dictionaries, *(path.name for path in models if path), *steps}:
+        shutil.copyfile(source / name, folder / name)
+    digests = {name: dictionary_digest(folder / name) for name in dictionaries}
+    own = {
+        **dict(zip(("source_lang", "target_lang"), languages, strict=True)),
+        **{"joined_dictionary": len(set(digests.values())) == 1, "dictionaries": digests},
+    }
+    kept = {name: value for name, value in description_of(source).items() if name not in _OF_TEXT}
+    return {**kept, **own}
