@@ -57,7 +57,7 @@ def models_of(pieces, spm=True):
         cut = {"cat": "▁cat", "cats": "▁cat s", "catalogue": "▁cat alogue", "the cat": "▁the ▁cat",
                "猫": "▁ 猫", "Cat": "▁Cat", "eau": "▁eau", "dog": "▁dog", "bird": "▁bird"}  # fmt: skip
         subwords.processor = SimpleNamespace(
-            encode=lambda texts, **how: [cut[text].split() for text in texts],
+            encode=lambda text, **how: cut[text].split(),
             decode_pieces=lambda pieces: "".join(pieces).replace("▁", " "),
         )
     else:
