@@ -19,6 +19,7 @@ WEIGHTS = (
 )
 HIGHLIGHTS = "--attention-highlights marks.jsonl --attention-weight 2"
 GIVEN = "--bpe-codes given/codes --dict-source given/en.txt --dict-target given/fr.txt"
+ANNOTATION = "--source-annotation words.jsonl --target-annotation words.jsonl"
 SEARCH = "--cpu --beam 2 --max-len-b 4"
 
 CONTEXT = given(
@@ -213,6 +214,10 @@ COMMANDS = [
         *("corpus align", "corpus align text.en text.fr --output new"),
         *("text.", 15),
         given("--train text.fr"),
+    ),
+    Command(
+        *("corpus tag", f"corpus tag text {LANGUAGES} --alignment align --output new {ANNOTATION}"),
+        *("text. align words", 20, given("--context 1 --suite out --workers 1")),
     ),
     Command(
         *("corpus annotate", "corpus annotate text.fr --lang ru --output new"),
