@@ -210,8 +210,7 @@ def attention_map(
 def _with_translations(
     loaded: LoadedModels, passage: Passage, target: Optional[str], current: bool
 ) -> RunningDocuments:
-    """The passage with the translations of earlier sentences, if the model reads them, and of the current
-    one, if ``current``."""
+    """The passage with translations of earlier sentences, if the model reads them, and the current one."""
     translator = DocumentTranslator(loaded, SearchSettings(beam=4), width=1)
     sources = [loaded.encode_source(text) for text in passage.sentences]
     contexts = loaded.contexts_of(passage.sentences, [passage.metadata] * len(passage.sentences))

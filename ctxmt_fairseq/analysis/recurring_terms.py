@@ -17,8 +17,7 @@ _RARE = 2  # documents; a word in so few is never common, however small the text
 
 @dataclass(frozen=True)
 class Term:
-    """A word in several sentences of a document (from 0): line of the text, ascending -> words of the
-    line."""
+    """A word in sentences of a document (from 0): line of the text, ascending -> words of the line."""
 
     document: int
     text: str

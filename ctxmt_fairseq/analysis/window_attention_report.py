@@ -9,14 +9,9 @@ from ctxmt_fairseq.analysis.captured_weights import SIDES
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.window_attention import KINDS, WindowAttention
 from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.evaluation.significance import systems
 from ctxmt_fairseq.evaluation.significance.p_values import holm_within
 from ctxmt_fairseq.evaluation.significance.seeds import about, run_names, runs_of
-from ctxmt_fairseq.evaluation.significance.systems import (
-    Comparison,
-    Tested,
-    compare_systems,
-    comparison_table,
-)
 
 
 @dataclass(frozen=True)
@@ -34,10 +29,10 @@ class AttentionReport:
         entropies = {f"entropy, {kind}": model.entropy(kind) for kind in KINDS}
         return {**shares, "share, both": model.both_shares, **entropies, "entropy, all": model.entropy()}
 
-    def differences(self) -> List[Comparison]:
+    def differences(self) -> List[systems.Comparison]:
         """Compare every other system with the first, over the windows that have the measure in all of their
         runs; p is corrected over the systems (Holm)."""
-        found: List[Comparison] = []
+        found: List[systems.Comparison] = []
         values = [self.windows(model) for model in self.models]
         first, *others = runs_of(self.names).values()
         for runs in others:
@@ -46,9 +41,9 @@ class AttentionReport:
                 rows = np.stack([values[run][measure] for run in both])
                 rows = rows[:, ~np.isnan(rows).any(0)]
                 if rows.shape[1] > 1:
-                    tested = Tested(measure, "window", list(map(_statistics, rows)), _mean, 4)
+                    tested = systems.Tested(measure, "window", list(map(_statistics, rows)), _mean, 4)
                     names = [self.names[run] for run in both]
-                    found += compare_systems(names, [tested], self.shuffles, self.seed)
+                    found += systems.compare_systems(names, [tested], self.shuffles, self.seed)
         corrected = holm_within(found, lambda one: one.metric, lambda one: one.result.p)
         return [replace(one, p_holm=p) for one, p in zip(found, corrected, strict=True)]
 
@@ -64,10 +59,10 @@ class AttentionReport:
         lines = [aligned_table(rows)]
         differences = self.differences()
         if differences:
-            lines += ["", comparison_table(differences), "", self._about(differences)]
+            lines += ["", systems.comparison_table(differences), "", self._about(differences)]
         return "\n".join(lines)
 
-    def _about(self, differences: Sequence[Comparison]) -> str:
+    def _about(self, differences: Sequence[systems.Comparison]) -> str:
         draws = f"{self.shuffles} shuffles and bootstrap samples, seed {self.seed}"
         return about(self.names, (one.result for one in differences), draws)
 

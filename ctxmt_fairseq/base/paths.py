@@ -43,8 +43,7 @@ class Input(FileName):
         yield from {str(self), *re.split("[,:]", self)} - {""}
 
     def files(self, languages: Sequence[str] = ()) -> Iterator[str]:
-        """What must stay as it is: what is there, and what is read of a folder, of the command's
-        languages."""
+        """What must stay as it is: what is there, and what is read of a folder in these languages."""
         for part in self.parts():
             if os.path.exists(part):
                 yield part

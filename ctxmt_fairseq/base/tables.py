@@ -73,8 +73,7 @@ _STYLES: Dict[str, Callable[[Sequence[Sequence[str]]], str]] = {
 
 
 def mean_and_deviation(values: Sequence[float], digits: int = 2, sign: str = "") -> str:
-    """The mean (with a "+", if ``sign`` is) and, for several values, their sample's deviation; "-" for
-    none."""
+    """The mean (with a "+", if ``sign`` is), for several values with their deviation; "-" for none."""
     if not values:
         return "-"
     spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""

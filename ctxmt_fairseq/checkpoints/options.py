@@ -43,8 +43,7 @@ class WrongValue(ValueError):
 
 @dataclass(frozen=True)
 class Option:
-    """Says which types and ``choices`` an option, a list of ``several`` or a nested configuration may have;
-    or None."""
+    """Says which types and ``choices`` an option, one of ``several``, or a configuration may have."""
 
     kinds: Tuple[type, ...] = (str, int, float)
     several: bool = False

@@ -8,6 +8,8 @@ sentence include its </s>), of several sets in a list. SET is one of
   voita      JSON (Voita et al. 2019), a file or a folder of them; deixis, lexical cohesion and both kinds of
              ellipsis named one by one are one set, with one Disc., as in a folder
   contrapro  contrapro.json (Mueller et al. 2018), with --documents
+  scat       SCAT (Yin et al. 2021): one of the four files of a split, or JSON; .jsonl with --format scat
+  contrawsd  JSON (Rios et al. 2017), without context; PREFIX.en beside PREFIX.de with --format contrawsd
   jsonl      SET.jsonl, our own, for any context: previous, following, target sentences or metadata
 
 A line of SET.jsonl (here in three lines), where the following sentence decides:
@@ -39,7 +41,7 @@ from ctxmt_fairseq.cli.options.result_files import Examples, TableStyle, as_json
 class Contrast(SharedCommand):
     path: Optional[Input] = argument("MODEL", "a checkpoint; several joined by ':' are an ensemble")
     sets: List[Input] = argument("SET", "files or folders, see above")
-    format: Optional[str] = option("opensubs, bawden, voita, contrapro or jsonl (default: detected)")
+    format: Optional[str] = option("the name of one of these (default: detected)")
     documents: Optional[Folder] = option("ContraPro's context documents")
     reduction: Optional[Literal["sum", "mean"]] = option(
         "of the tokens' log-probabilities (default: the suite's own)"

@@ -17,6 +17,7 @@ from typing import (
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Language, OutputPrefix, Prefix
 
 if TYPE_CHECKING:
@@ -61,6 +62,17 @@ class NewCorpus(OfLanguages):
     def parts(self) -> Iterable["Part"]:
         """Yield what is written."""
         raise NotImplementedError
+
+    def start(self) -> Optional[int]:
+        """``run``; an error names the command that reads a file which looks like another kind of corpus."""
+        from ctxmt_fairseq.corpora.file_kinds import hint_of
+
+        try:
+            return super().start()
+        except BadInput as error:
+            if "this looks like" in str(error):
+                raise
+            raise BadInput(f"{error}{hint_of(self.inputs(), type(self).__name__.lower())}") from None
 
     def run(self) -> None:
         self.write(self.parts())

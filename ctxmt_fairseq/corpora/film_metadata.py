@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set
+from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import open_outputs
@@ -70,12 +70,6 @@ def joined(first: Films, second: Films) -> Films:
     return films
 
 
-class _Line(NamedTuple):
-    document: str
-    current: bool
-    metadata: Dict[str, str]
-
-
 def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]) -> Dict[str, Any]:
     """Write PREFIX.meta.jsonl with the six fields of MTCue, and PREFIX.films.json, the account; returns that.
     Other fields that the lines have stay. All lines of a film get its values. ``coverage`` is the share of
@@ -90,19 +84,19 @@ def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]
     previous, depth = None, 0
     outputs = [f"{prefix}.meta.jsonl", f"{prefix}.films.json"]
     with open_outputs(outputs) as streams:
-        for line in _lines(prefix):
-            if line.document != previous:
+        for document, current, before in _lines(prefix):
+            if document != previous:
                 counts["documents"] += 1
-                previous, depth = line.document, 0
-                film = film_of_document(line.document)
+                previous, depth = document, 0
+                film = film_of_document(document)
                 counts["documents that name no film"] += film is None
                 if film:
                     named.add(film.id)
                 known = film_texts(film, films.get(film.id, {})) if film else {}
-            metadata = {**line.metadata, **known}
+            metadata = {**before, **known}
             streams[outputs[0]].write(json.dumps(metadata, ensure_ascii=False).encode() + b"\n")
             counts["lines"] += 1
-            if line.current:
+            if current:
                 counts["sentences"] += 1
                 counts.update(f"n-{number}" for number in range(1, min(depth, PREVIOUS) + 1))
                 fields = [field for field in FIELDS if _says_something(field, metadata.get(field, ""))]
@@ -130,11 +124,12 @@ def _says_something(field: str, value: str) -> bool:
     return metadata_text(field, value) is not None
 
 
-def _lines(prefix: PathLike) -> Iterator[_Line]:
+def _lines(prefix: PathLike) -> Iterator[Tuple[str, bool, Dict[str, str]]]:
+    """The document of each line, whether it is more than context, and its metadata."""
     ids, marks, objects = (Path(f"{prefix}.{end}") for end in ("docids", "current", "meta.jsonl"))
     optional = [path for path in (marks, objects) if path.is_file()]
     columns = [(ids, iterate_ids(ids)), *((path, iterate_lines(path)) for path in optional)]
     for number, (document, *more) in enumerate(together(columns), 1):
         values = dict(zip(optional, more, strict=True))
         current, text = parse_flag(values.get(marks, "1"), marks, number), values.get(objects, "")
-        yield _Line(document, current, parse_metadata(text, objects, number) if text.strip() else {})
+        yield document, current, parse_metadata(text, objects, number) if text.strip() else {}

@@ -5,6 +5,7 @@ from typing import Any, Dict, Iterator, Sequence, Tuple, Union
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import import_of_extra
+from ctxmt_fairseq.corpora.file_kinds import hint
 from ctxmt_fairseq.text.compressed import as_damage
 from ctxmt_fairseq.text.json_files import Place, parse_json
 from ctxmt_fairseq.text.text_lines import PathLike, is_text, open_text, stream_lines
@@ -12,14 +13,6 @@ from ctxmt_fairseq.text.text_lines import PathLike, is_text, open_text, stream_l
 Record = Dict[str, Any]  # {}: the line is blank
 COLUMNS = [str(number) for number in range(1, 1000)]
 _LARGEST_GROUP = 2**31  # bytes of Parquet's rows that are decompressed together
-_LOOKS = {
-    b"<tmx": "TMX: use ctxmt corpus tmx",
-    b"<cesAlign": "an alignment of OPUS: use ctxmt corpus opensubtitles or opus",
-    **dict.fromkeys([b"<srcset", b"<refset", b"<dataset"], "a test set: use ctxmt corpus wmt"),
-    **dict.fromkeys([b"<url>", b"<doc docid"], "talks of IWSLT: use ctxmt corpus ted"),
-    b"<CHAPTER": "Europarl with its tags: use ctxmt corpus europarl",
-    b"PK\3\4": "a zip file: unpack it; that of OPUS is read by ctxmt corpus opensubtitles and opus",
-}
 
 
 def read_records(
@@ -36,9 +29,8 @@ def read_records(
         if head.startswith(b"PAR1"):
             yield from _parquet(stream, path, names)
             return
-        for mark, what in _LOOKS.items() if head.startswith((b"<", b"PK\3\4")) else ():
-            if mark in head:
-                raise BadInput(f"this looks like {what}", path)
+        if found := hint(head, "records"):
+            raise BadInput(found, path)
         lines = enumerate(stream_lines(stream, path, skip), 1)
         counted = all(name.replace("+", "").isdecimal() or name.startswith("=") for name in names)
         objects = head.startswith((b"{", b"[")) and not counted

@@ -82,7 +82,10 @@ class Subwords:
             rows: Iterable[List[str]] = map(str.split, texts)
         else:
             try:
-                rows = self.processor.encode(texts, out_type=str, num_threads=threads)
+                if threads > 1:
+                    rows = self.processor.encode(texts, out_type=str, num_threads=threads)
+                else:  # of a list SentencePiece has each call start a thread, and waits for it
+                    rows = [self.processor.encode(text, out_type=str) for text in texts]
             except (RuntimeError, SystemError, UnicodeError):  # pieces that are no text
                 raise BadInput("is a damaged SentencePiece model", self.model) from None
         never = _NEVER_TEXT | {self.token}

@@ -118,7 +118,7 @@ class BatchedWindows(FairseqDataset):
 
     @property
     def whole_sizes(self) -> Sizes:
-        """The sizes that all windows would have without limits."""
+        """The sizes that all windows would have without the models' limits."""
         if self._whole is None:
             self._whole = self.measured().sizes(self.lines, self.epoch_of_draws)
         return self._whole
@@ -210,7 +210,9 @@ class BatchedWindows(FairseqDataset):
             left_out |= self.whole_sizes.source > window
         if sentence is not None:
             measured = self.measured(self.encoded_arrangement)
-            left_out |= measured.long_inputs(self.lines, sentence, self.epoch_of_draws)
+            left_out |= measured.long_inputs(
+                self.lines, sentence, self.epoch_of_draws, self.whole_sizes.reach
+            )
         shortened = int(np.count_nonzero((self.window_sizes.reach < self.whole_sizes.reach) & ~left_out))
         if shortened:
             logger.warning(

@@ -93,8 +93,7 @@ def _check_tokens(
 
 
 def checked_dictionary(path: PathLike, digest: Optional[str] = None) -> Any:
-    """Check and load a fairseq dictionary, which had this digest when the text was binarised, if it is
-    known."""
+    """Check and load a fairseq dictionary, with the digest of when text was binarised, if it is known."""
     from fairseq.data import Dictionary  # here, because commands without a model start without fairseq
 
     _check_lines(path, Dictionary().symbols)

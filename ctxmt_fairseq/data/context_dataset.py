@@ -100,7 +100,8 @@ class ContextDataset(BatchedWindows, ABC):
         """Build many examples at once, as torch's loader asks for them, in one pass of window arithmetic."""
         indices = np.asarray(indices, np.int64)  # may be none, for a worker that has run out of batches
         lines = self.lines[indices]
-        reach = None if self.limits == (None, None) else self.window_sizes.reach[indices]
+        whole = self.limits == (None, None) and not getattr(self.options, "window_tokens", 0)
+        reach = None if whole else self.window_sizes.reach[indices]
         slots = self.builder.slots(lines, self.epoch_of_draws, reach)
         rows = zip(*(side.tolist() for side in slots), strict=True)
         return [self._example(line, Slots(*row)) for line, row in zip(lines.tolist(), rows, strict=True)]

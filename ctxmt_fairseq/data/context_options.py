@@ -4,7 +4,6 @@ A field is an option of fairseq's commands (``tasks/context_config.py``) and of 
 ``Translator``, and, unless it concerns training alone, a value that is saved in checkpoints.
 """
 
-import dataclasses
 import re
 from pathlib import Path
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, TypeVar
@@ -38,7 +37,9 @@ def option(
 
 def explained(default: Any, help: str) -> Any:
     """A field of fairseq's own configurations, with its text in --help."""
-    return dataclasses.field(default=default, metadata={"help": help})
+    from dataclasses import field  # late: it takes longer than the help of a command
+
+    return field(default=default, metadata={"help": help})
 
 
 def sentences(help: str) -> Any:
@@ -177,6 +178,13 @@ class ContextOptions(OptionGroup):
 class WindowOptions(ContextOptions):
     """The options of the task ``document_window``."""
 
+    window_tokens: int = option(
+        0,
+        "take context sentences, the nearest first, while the source window, and the target context, have at "
+        "most so many tokens (0: as many sentences as the other options say)",
+        lambda value: 0 <= value < 2**20,
+        "a number of tokens, or 0",
+    )
     no_separator: bool = option(
         False,
         "nothing stands between the sentences of a source window: a flag tells them apart "

@@ -10,15 +10,7 @@ from ctxmt_fairseq.data import randomness
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.context_options import VectorOptions
 from ctxmt_fairseq.data.windows import Slots, check_several
-from ctxmt_fairseq.text.absence import (
-    CURRENT,
-    EMPTY_SENTENCE,
-    METADATA,
-    NO_SENTENCE,
-    NO_TAG,
-    NO_TEXT,
-    NO_VECTOR,
-)
+from ctxmt_fairseq.text import absence
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 # Offsets for ``WindowBuilder.elsewhere``, which no previous sentence has: metadata, the current sentence.
@@ -79,8 +71,8 @@ class MetadataContextDataset(ContextDataset):
             )
         before = np.asarray(slots.source, np.int64)  # farthest first
         known = self.contexts.sentences[before.clip(min=0)]
-        rows = np.where(before == EMPTY_SENTENCE, self.contexts.empty, known)
-        there = before != NO_SENTENCE
+        rows = np.where(before == absence.EMPTY_SENTENCE, self.contexts.empty, known)
+        there = before != absence.NO_SENTENCE
         distances = np.arange(len(before), 0, -1)[there]
         metadata = np.asarray(self.contexts.metadata[record], np.int64)
         metadata = metadata[metadata >= 0]
@@ -88,7 +80,7 @@ class MetadataContextDataset(ContextDataset):
         rows = np.concatenate([metadata, rows[there], sentence]).astype(np.int64)
         if selection == "empty":
             rows[:] = self.contexts.empty
-        kinds = np.full(len(metadata), METADATA), distances, np.full(len(sentence), CURRENT)
+        kinds = np.full(len(metadata), absence.METADATA), distances, np.full(len(sentence), absence.CURRENT)
         return rows, np.concatenate(kinds).astype(np.int64)
 
     def _kept(self, line: int, count: int) -> np.ndarray:
@@ -107,8 +99,8 @@ class MetadataContextDataset(ContextDataset):
         that read vectors ``vectors`` (B, M, R) float32, zeros there; if there are tags, ``tags`` (B, M) of
         the metadata, ``NO_TAG`` elsewhere."""
         width = max([1, *(len(sample["vectors"]) for sample in samples)])
-        rows = np.full((len(samples), width), NO_TEXT)
-        distances = np.full((len(samples), width), NO_VECTOR)
+        rows = np.full((len(samples), width), absence.NO_TEXT)
+        distances = np.full((len(samples), width), absence.NO_VECTOR)
         for number, sample in enumerate(samples):
             rows[number, : len(sample["vectors"])] = sample["vectors"]
             distances[number, : len(sample["vectors"])] = sample["distances"]
@@ -117,7 +109,7 @@ class MetadataContextDataset(ContextDataset):
             vectors = torch.from_numpy(np.asarray(self.contexts.vectors[rows.clip(min=0)], np.float32))
             batch["vectors"] = vectors.masked_fill_(batch["rows"].lt(0).unsqueeze(-1), 0.0)
         if self.tags is not None:
-            tags = np.where(distances == METADATA, self.tags[rows.clip(min=0)], NO_TAG)
+            tags = np.where(distances == absence.METADATA, self.tags[rows.clip(min=0)], absence.NO_TAG)
             batch["tags"] = torch.from_numpy(tags).long()
         return batch
 

@@ -78,7 +78,8 @@ class WindowSizes:
         """Measure windows, and how far their context may reach so that the model can hold them.
 
         Context is dropped on both sides at once, the farthest first, so that source and target windows stay
-        aligned. The current sentence is never dropped.
+        aligned. The current sentence is never dropped. ``--window-tokens`` is a further limit, for the source
+        window and for the target context, whose current sentence a translation does not know yet.
 
         Args:
             max_source, max_target: limits in tokens, of the encoder's inputs as ``arrangement`` has them.
@@ -99,6 +100,7 @@ class WindowSizes:
         distances = [[column.distance for column in side] for side in columns]
         source, target = self.current(chunk.lines)
         reach, fits = np.zeros(len(source), np.int8), np.ones(len(source), bool)
+        budget, target_context = getattr(self.builder.options, "window_tokens", 0), np.zeros_like(target)
         inputs = chunk.source + self.marks * (chunk.source > 0) if self.marks else chunk.source
         own = source.copy() if self.arrangement == "joined" else 0  # in an input that has no context
         for distance in range(1, 1 + max([*distances[0], *distances[1]], default=0)):
@@ -114,6 +116,9 @@ class WindowSizes:
                 fits &= source - own + more <= max_source
             if max_target is not None:
                 fits &= target + more_target <= max_target
+            if budget:
+                target_context += more_target
+                fits &= np.maximum(source + more, target_context) <= budget
             source += np.where(fits, more, 0)
             target += np.where(fits, more_target, 0)
             reach[fits & ((more > 0) | (more_target > 0))] = distance
@@ -128,15 +133,17 @@ class WindowSizes:
             return source, np.zeros_like(source)
         return source, np.asarray(self.target)[lines].astype(np.int32) + room
 
-    def long_inputs(self, lines: np.ndarray, limit: int, epoch: int = 0) -> np.ndarray:
+    def long_inputs(
+        self, lines: np.ndarray, limit: int, epoch: int = 0, reach: Optional[np.ndarray] = None
+    ) -> np.ndarray:
         """Tell which windows have an encoder input that is too long (the thesis, section 6.3.7): (n,) bool.
 
         An input of one sentence may have ``limit`` tokens, one that joins sentences ``limit`` for each that
         it has room for. So a joined input may have a longer sentence if another is shorter, or missing at the
-        document's border.
+        document's border. Context that is farther than ``reach`` is none.
         """
         long = np.zeros(len(lines), bool)
-        for chunk in self.chunks(lines, epoch):
+        for chunk in self.chunks(lines, epoch, reach):
             sentence, context = np.asarray(self.source)[chunk.lines], chunk.source
             room = limit * len(context)
             if self.arrangement == "joined":

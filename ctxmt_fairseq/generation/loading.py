@@ -104,7 +104,7 @@ class LoadedModels:
 
 
 def _encode(subwords: Subwords, dictionary: Any, text: str) -> torch.Tensor:
-    return dictionary.encode_line(subwords.encode(text), add_if_not_exist=False, append_eos=True).long()
+    return torch.tensor([*map(dictionary.index, subwords.encode(text).split()), dictionary.eos()])
 
 
 def load_models(

@@ -118,18 +118,14 @@ class ConcatTransformer(ContextModel):
              "how positions tell sentences apart: not at all, shifted after every separator, with a "
              "learned or sinusoidal segment embedding added, or, in the encoder alone, with a learned flag "
              "for what is context, which works with --no-separator too (default: none)"),
+            ("--segment-shift N|avg-corpus|avg-sequence", segment_shift,
+             "size of the shift: a number, the training corpus' mean source sentence length, "
+             "or each source window's own (default: avg-corpus)"),
             ("--segment-types", RELATIVE,
              "what a segment embedding tells: which sentence of the window, from the first (sentence: "
              "the paper's rule); context or not; or which sentence, from the current one, to which the "
              "decoder's first token belongs, too (distance: its program's) (default: sentence)"),
         )  # fmt: skip
-        parser.add_argument(
-            "--segment-shift",
-            type=segment_shift,
-            metavar="N|avg-corpus|avg-sequence",
-            help="size of the shift: a number, the training corpus' mean source sentence length, "
-            "or each source window's own (default: avg-corpus)",
-        )
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> "ConcatTransformer":

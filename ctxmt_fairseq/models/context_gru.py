@@ -22,13 +22,7 @@ from fairseq.models.transformer import Embedding
 from torch import Tensor, nn
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.models.blocks.gru import (
-    AdditiveAttention,
-    NormalisedLinear,
-    TransitionGRU,
-    sequence_dropout,
-    weighted_sum,
-)
+from ctxmt_fairseq.models.blocks import gru
 from ctxmt_fairseq.models.sizes import add_options, set_defaults
 
 EncoderOut = Dict[str, List[Tensor]]
@@ -70,17 +64,17 @@ class ContextGRUEncoder(FairseqEncoder):
         self.dropout = args.dropout
         self.embed_tokens = embed_tokens
         sizes = (embed_tokens.embedding_dim, args.gru_size, args.gru_encoder_depth, args.dropout)
-        self.forwards, self.backwards = TransitionGRU(*sizes), TransitionGRU(*sizes)
-        self.key = NormalisedLinear(2 * args.gru_size, 2 * args.gru_size)
+        self.forwards, self.backwards = gru.TransitionGRU(*sizes), gru.TransitionGRU(*sizes)
+        self.key = gru.NormalisedLinear(2 * args.gru_size, 2 * args.gru_size)
 
     def forward(self, src_tokens: Tensor, src_lengths: Optional[Tensor] = None) -> EncoderOut:
         """Encode LongTensor (B, S), with pads on either side: ``encoder_out`` (S, B, 2H),
         ``encoder_padding_mask`` (B, S) and ``attention_keys`` (B, S, 2H)."""
         real = src_tokens.ne(self.embed_tokens.padding_idx)
-        embedded = sequence_dropout(self.embed_tokens(src_tokens), self.dropout, self.training)
+        embedded = gru.sequence_dropout(self.embed_tokens(src_tokens), self.dropout, self.training)
         backwards = self.backwards.unroll(embedded.flip(1), real.flip(1)).flip(1)
         states = torch.cat([self.forwards.unroll(embedded, real), backwards], dim=2)
-        states = sequence_dropout(states, self.dropout, self.training)
+        states = gru.sequence_dropout(states, self.dropout, self.training)
         return {
             "encoder_out": [states.transpose(0, 1)],
             "encoder_padding_mask": [~real],
@@ -112,12 +106,12 @@ class ContextGRUDecoder(FairseqIncrementalDecoder):
         self.dropout = args.dropout
         self.embed_tokens = embed_tokens
         embed_dim, size = embed_tokens.embedding_dim, args.gru_size
-        self.start = NormalisedLinear(2 * size, size)
-        self.before = TransitionGRU(embed_dim, size, 1, args.dropout)
-        self.attention = AdditiveAttention(size, 2 * size)
-        self.after = TransitionGRU(2 * size, size, args.gru_decoder_depth - 1, args.dropout)
+        self.start = gru.NormalisedLinear(2 * size, size)
+        self.before = gru.TransitionGRU(embed_dim, size, 1, args.dropout)
+        self.attention = gru.AdditiveAttention(size, 2 * size)
+        self.after = gru.TransitionGRU(2 * size, size, args.gru_decoder_depth - 1, args.dropout)
         self.readout = nn.ModuleList(
-            NormalisedLinear(inputs, embed_dim) for inputs in (size, embed_dim, 2 * size)
+            gru.NormalisedLinear(inputs, embed_dim) for inputs in (size, embed_dim, 2 * size)
         )
         self.output_projection = nn.Linear(embed_dim, len(dictionary), bias=False)
         if args.share_decoder_input_output_embed:
@@ -169,7 +163,7 @@ class ContextGRUDecoder(FairseqIncrementalDecoder):
         """
         values = encoder_out["encoder_out"][0].transpose(0, 1)
         padding, keys = encoder_out["encoder_padding_mask"][0], encoder_out["attention_keys"][0]
-        embedded = sequence_dropout(self.embed_tokens(tokens), self.dropout, self.training)
+        embedded = gru.sequence_dropout(self.embed_tokens(tokens), self.dropout, self.training)
         real = tokens.ne(self.embed_tokens.padding_idx).unsqueeze(2)
         saved = self.get_incremental_state(incremental_state, "recurrent")
         state = self._first_state(values, padding) if saved is None else saved["state"]
@@ -187,7 +181,7 @@ class ContextGRUDecoder(FairseqIncrementalDecoder):
 
     def _first_state(self, values: Tensor, padding: Tensor) -> Tensor:
         real = (~padding).type_as(values)
-        return torch.tanh(self.start(weighted_sum(real / real.sum(dim=1, keepdim=True), values)))
+        return torch.tanh(self.start(gru.weighted_sum(real / real.sum(dim=1, keepdim=True), values)))
 
     def reorder_incremental_state(self, incremental_state: IncrementalState, new_order: Tensor) -> None:
         saved = self.get_incremental_state(incremental_state, "recurrent")

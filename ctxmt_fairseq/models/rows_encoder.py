@@ -13,8 +13,7 @@ from ctxmt_fairseq.models.context_model import ContextEncoder
 
 
 class RowsEncoder(ContextEncoder):
-    """A subclass may make a ``context_encoder``, a stock one; else this encoder reads context sentences
-    alone, too."""
+    """A subclass may make a stock ``context_encoder``; else this encoder reads the context, too."""
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
         super().__init__(args, dictionary, embed_tokens)

@@ -208,8 +208,7 @@ class ContextTask(DecodingTask):
         )
 
     def build_dataset(self, split, source, target, documents, current, training, contexts=None, **needs):
-        """Make the dataset of a split; ``contexts`` is what a task reads besides tokens, ``needs`` what
-        ``training_needs`` gives."""
+        """Make a split's dataset; ``contexts`` is what a task reads besides tokens."""
         return self.dataset_class(
             source,
             self.src_dict,

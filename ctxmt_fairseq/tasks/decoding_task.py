@@ -19,14 +19,9 @@ from sacrebleu.metrics import BLEU
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.data_folder import first_folder, language_token
 from ctxmt_fairseq.criterions.context_discounted import logged_sum
+from ctxmt_fairseq.tasks import interactive
 from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.cpu_autocast import with_bfloat16_products
-from ctxmt_fairseq.tasks.interactive import (
-    FolderPieces,
-    InteractiveDocument,
-    OneByOneDataset,
-    SteppedTokenizer,
-)
 from ctxmt_fairseq.tasks.search.beams import Ensemble
 from ctxmt_fairseq.tasks.search.current_sentence import WindowCount
 from ctxmt_fairseq.tasks.search.forced_prefix import ForcedPrefixEnsemble
@@ -66,7 +61,7 @@ class DecodingTask(TranslationTask):
         super().__init__(cfg, src_dict, tgt_dict)
         self.window_count = WindowCount()
         self.references = self.with_unknown = 0
-        self.document = InteractiveDocument(self)
+        self.document = interactive.InteractiveDocument(self)
         self.split_translations: Dict[str, SplitTranslations] = {}
         self.contrast: Any = None
         self.contrast_accuracies: Dict[str, float] = {}
@@ -206,8 +201,8 @@ class DecodingTask(TranslationTask):
         return corpus_bleu(ours, [references], tokenize=tokenize, force=True)
 
     @functools.cached_property
-    def _pieces(self) -> Optional[FolderPieces]:
-        return FolderPieces.of(self.cfg)
+    def _pieces(self) -> Optional[interactive.FolderPieces]:
+        return interactive.FolderPieces.of(self.cfg)
 
     def _text(self, tokens: torch.Tensor, unknown: str) -> str:
         tokens = strip_pad(tokens, self.tgt_dict.pad()).int().cpu()
@@ -240,15 +235,15 @@ class DecodingTask(TranslationTask):
 
     def build_tokenizer(self, args):
         """Give ``fairseq-interactive`` and ``-generate`` the text steps, and the tokenizer that they name."""
-        return SteppedTokenizer(self.cfg, super().build_tokenizer(args))
+        return interactive.SteppedTokenizer(self.cfg, super().build_tokenizer(args))
 
     def build_bpe(self, args):
         """Give them what ``--bpe`` names, or else the SentencePiece models of the data folder."""
-        return super().build_bpe(args) or FolderPieces.of(self.cfg)
+        return super().build_bpe(args) or interactive.FolderPieces.of(self.cfg)
 
     def build_dataset_for_inference(self, src_tokens, src_lengths, constraints=None):
         """Read lines of ``fairseq-interactive``: sentences of a document, which an empty line ends."""
-        return OneByOneDataset(
+        return interactive.OneByOneDataset(
             src_tokens, src_lengths, self.src_dict, tgt_dict=self.tgt_dict, constraints=constraints
         )
 

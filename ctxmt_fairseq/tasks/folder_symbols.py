@@ -38,12 +38,12 @@ def check_symbols(task: Any, digests: Any) -> None:
 
 
 def check_shards(task: Any) -> None:
-    """Refuse data folders of which one has another dictionary than the first."""
+    """Refuse data folders of which one has another dictionary than the first, or none: now, and not in the
+    epoch that reads it."""
     for folder in task.cfg.data.split(os.pathsep)[1:]:
         for known in known_symbols(task).values():
             path = Path(folder) / known.file.name
-            if path.exists():
-                dictionary = load_dictionary(path)
-                add_symbols(dictionary)
-                if dictionary.symbols != known.symbols:
-                    raise BadInput(f"expected the symbols of {known.file}, found others", path)
+            dictionary = load_dictionary(path)
+            add_symbols(dictionary)
+            if dictionary.symbols != known.symbols:
+                raise BadInput(f"expected the symbols of {known.file}, found others", path)

@@ -14,16 +14,9 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.context_options import ContextOptions, times_by_tag
 from ctxmt_fairseq.data.token_weights import TokenWeights
 from ctxmt_fairseq.tasks.splits import Split
+from ctxmt_fairseq.text import word_weights
 from ctxmt_fairseq.text.text_lines import one_each
 from ctxmt_fairseq.text.word_tags import iterate_tags
-from ctxmt_fairseq.text.word_weights import (
-    CXMI,
-    TAGS,
-    LineWeights,
-    cxmi_weights,
-    tag_weights,
-    written_weights,
-)
 
 logger = logging.getLogger(__name__)
 
@@ -55,17 +48,19 @@ def check_weighing(criterion: Any, options: Any, cfg: Any) -> None:
         )
 
 
-def _word_weights(options: ContextOptions, prefix: str, sentences: int, alone: bool) -> Iterator[LineWeights]:
+def _word_weights(
+    options: ContextOptions, prefix: str, sentences: int, alone: bool
+) -> Iterator[word_weights.LineWeights]:
     """Read a training text's word weights; if its folder is ``alone``, a file can number its lines."""
-    if options.token_weights == TAGS:
-        return tag_weights(_tags(prefix, "--token-weights tags"), sentences, options.need_weight)
-    if options.token_weights == CXMI:
+    if options.token_weights == word_weights.TAGS:
+        return word_weights.tag_weights(_tags(prefix, "--token-weights tags"), sentences, options.need_weight)
+    if options.token_weights == word_weights.CXMI:
         path = f"{prefix}words.jsonl"
         _check(path, "--token-weights cxmi", "what ctxmt probe --words writes of the training text")
-        return cxmi_weights(path, sentences, options.need_weight)
+        return word_weights.cxmi_weights(path, sentences, options.need_weight)
     if not alone:
         raise BadInput("--token-weights FILE needs one data folder alone, because it numbers its lines")
-    return written_weights(str(options.token_weights), sentences)
+    return word_weights.written_weights(str(options.token_weights), sentences)
 
 
 def _tags(prefix: str, option: str) -> str:

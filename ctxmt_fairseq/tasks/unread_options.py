@@ -105,9 +105,7 @@ class _Anything(Dict[str, Any]):
         return True
 
     def __missing__(self, name: str) -> int:
-        return (
-            2 if name == "ntokens" else 1
-        )  # other than sample_size, so that losses per token are logged too
+        return 2 if name == "ntokens" else 1  # not sample_size: losses per token are logged, too
 
     def get(self, name: str, default: Any = None) -> Any:
         return self[name]

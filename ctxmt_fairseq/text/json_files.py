@@ -57,6 +57,14 @@ def json_lines(path: PathLike) -> Iterator[Tuple[Place, Any]]:
         yield Place(path, number), parse_json(line, path, number)
 
 
+def json_list(path: PathLike) -> List[Tuple[Place, Any]]:
+    """The entries of a list in a JSON file, each with its place for messages."""
+    records = load_json(path)
+    if not isinstance(records, list) or not records:
+        raise BadInput("expected a list of objects", path)
+    return [(Place(path, part=f"example {number}"), record) for number, record in enumerate(records, 1)]
+
+
 def parse_json(text: str, path: PathLike, line: Optional[int] = None, large: bool = False) -> Any:
     """Read the value of JSON text, on a line of a file or in the whole of it, as ``load_json`` does."""
 

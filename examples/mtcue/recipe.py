@@ -18,7 +18,7 @@ PREPARE = "--target-lang de --vocab-size 32768 --encoders 'minilm discrete'"
 CORPORA = {
     "opensubtitles": """
         opensubtitles --alignment {raw}/{pair}.xml.gz --xml {raw}/{s}.zip {raw}/{t}.zip \
-            --min-overlap 0.9 --max-gap 7 --held-out {valid}.all={raw}/blocklist.{foreign} \
+            --min-overlap 0.9 --max-gap 7 --metadata none --held-out {valid}.all={raw}/blocklist.{foreign} \
             --held-out {test}.all={raw}/blocklist.{foreign} --workers {workers} --out {train}
         films {train} --omdb {raw}/omdb
         films {valid}.all --omdb {raw}/omdb

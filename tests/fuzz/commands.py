@@ -24,7 +24,7 @@ SEARCH = "--cpu --beam 2 --max-len-b 4"
 CONTEXT = given(
     "--data data|. --source-context 0|2 --source-context-after 0|1 --target-context 0|3 "
     "--target-context-on-source 0|1 --context-selection document|random|empty|absent|reference|swapped "
-    "--metadata-fields all|none|genre --current-vector yes|no"
+    "--metadata-fields all|none|genre --current-vector yes|no --window-tokens 0|12"
 )
 RESULT = given("--json json --examples lines --system name --setting setting.json --unspaced")
 TEXT = given("--valid text --test text|text,text --blank-lines")
@@ -49,7 +49,7 @@ SENTENCE = given(
 )
 CONTRAST = given(
     "--reduction sum|mean --span current|window --max-tokens 100 --json json --examples lines "
-    "--format jsonl|voita|opensubs"
+    "--format jsonl|voita|opensubs|scat|contrawsd"
 )
 EVALUATE = given(
     "--contexts trained|random|empty|absent|swapped --random-context random|shuffled --window 1|3 "
@@ -62,7 +62,14 @@ PROBE = given(
     "--words words --unit document|sentence --tokenize 13a|none|spm --top 2 --min-count 1|3 "
     "--select 3 --select-output selected --by max-cxmi|mean-cxmi|tag"
 )
-SETS = {"bawden.json": "", "voita.json": "", "jsonl.jsonl": "", "opensubs": ""}
+SETS = {
+    "bawden.json": "",
+    "voita.json": "",
+    "jsonl.jsonl": "",
+    "opensubs": "",
+    "contrawsd.json": "",
+    "scat.json": "",
+}
 SETS["contrapro.json"] = " --documents documents"
 
 COMMANDS = [

@@ -14,15 +14,19 @@ _RAW = {
     "moses": "--source raw/joined.en --target raw/joined.fr --ids raw/pairs.ids",
     "wmt": "--source raw/news.en.sgm --target raw/news.fr.sgm",
     "tmx": "--tmx raw/crawl.tmx",
+    "aligned": "--source raw/page.en --target raw/page.fr --alignment raw/page.aligned",
+    "scat": "raw/scat/test.en --highlights marks",
     "records": "raw/columns --fields document=1 en=2 fr=3",
     "filter deduplicate": "raw/films",
     "filter select": "raw/films --scores raw/scores.tsv --threshold 0.4",
 }
 _RAW_OPTIONS = {
     "opensubtitles": given(
-        "--min-overlap 0|1 --max-gap 0|9 --clean none|all|-music|dashes,ocr --skip-broken --held-out test=0.5"
+        "--min-overlap 0|1 --max-gap 0|9 --clean none|all|-music|dashes,ocr --skip-broken "
+        "--held-out test=0.5 --metadata own|none"
     ),
     "opus": given("--unaligned end|keep --clean none|all --skip-broken"),
+    "aligned": given("--unaligned end|keep"),
     "moses": given("--clean none|all --skip-broken"),
     "ted": given("--skip-broken"),
     "voita": given("--skip-broken"),

@@ -7,10 +7,12 @@ import zipfile
 
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
-from tests.helpers.public_corpora import SAMPLES
+from tests.helpers.public_corpora import SAMPLES, SCAT
 
 _TALKS = """<doc docid="1" genre="lectures">
 <url>http://www.ted.com/talks/a</url>
+<keywords>talks, culture</keywords>
+<speaker>A B</speaker>
 <talkid>1</talkid>
 <title>A talk &amp; more</title>
 {0} &lt;3
@@ -43,6 +45,8 @@ _SPEECHES = """<CHAPTER ID=1>
 """
 _SUBTITLES = """<?xml version="1.0" encoding="utf-8"?>
 <document id="7">
+<meta><source><genre>Comedy,Drama</genre><year>2001</year><country>USA</country></source>
+<subtitle><duration>00:00:05,000</duration></subtitle></meta>
 <s id="1"><time id="T1S" value="00:00:01,000" /><w id="1.1">{0}</w><time id="T1E" value="00:00:02,000" /></s>
 <s id="2"><time id="T2S" value="00:00:03,000" /><w id="2.1">{1}</w><time id="T2E" value="00:00:04,000" /></s>
 </document>
@@ -93,6 +97,9 @@ def raw_corpora():
             )
             files[f"raw/speeches.{language}.txt"] = _SPEECHES.format(*words)
             files[f"raw/joined.{language}"] = f"{' _eos '.join(words * 2)}\n" * 3
+            files[f"raw/page.{language}"] = "".join(f"{word}\n" for word in (*words, "OK."))
+    files["raw/page.aligned"] = "[0, 1]:[0]:0.123\n[]:[1]:0.0\n[2]:[2]:0.2\n"
+    files |= {f"raw/scat/{name}": text for name, text in SCAT.items()}
     files["raw/both.zip"] = archive.getvalue()
     files["raw/news.xml"] = _XML
     files["raw/crawl.tmx"] = _TMX.format(_WORDS["en"][0], _WORDS["fr"][0])

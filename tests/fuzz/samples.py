@@ -36,6 +36,20 @@ CONTRAPRO = {
     "intrasegmental": False,
     "errors": [{"contrastive": "Sie sank."}],
 }
+CONTRAWSD = {
+    "source": "The bank.",
+    "reference": "La rive.",
+    "ambig word": "bank",
+    "sense": "shore",
+    "errors": [{"contrastive": "La banque."}],
+}
+SCAT_RECORD = {
+    "en": "<p>It</p> sank.",
+    "fr": "<p>Elle</p> a coul\u00e9.",
+    "context_en": "The  <hon>boat<hoff> .",
+    "context_fr": "La  <hon>barque<hoff> .",
+    "has_supporting_context": True,
+}
 FORMAL = "[F]Vous[/F] chantez.\n[F]Votre[/F] chat dort.\nIl pleut.\n"
 INFORMAL = "[F]Tu[/F] chantes.\n[F]Ton[/F] chat dort.\nIl pleut.\n"
 ATTRIBUTES = [
@@ -206,6 +220,8 @@ def _sets():
                 write(target / file.name, file.read_text(encoding="utf-8"))
         elif found.is_file():
             write(target.with_suffix(found.suffix), found.read_text(encoding="utf-8"))
+    write("sets/contrawsd.json", json.dumps([CONTRAWSD]))
+    write("sets/scat.json", json.dumps([SCAT_RECORD, SCAT_RECORD]))
     write("sets/contrapro.json", json.dumps([CONTRAPRO, {**CONTRAPRO, "segment id": 1}]))
     write("forms.jsonl", f"{json.dumps(FORM)}\n{json.dumps({**FORM, 'id': '2', 'distance': None})}\n")
     write("forms.json", json.dumps([CTXPRO, {**CTXPRO, "expected": "lui"}]))

@@ -16,6 +16,15 @@ def _wmt24pp(domain, bad, source, target):
     }
 
 
+def _dochplt(pair, links):
+    sides = {"en": (["1.1", "1.2", "2.1"], ["A.", "B.", "C."]), "ga": (["1.1", "1.2"], ["X.", "Y."])}
+    source, target = (dict(zip(("ids", "sentences"), sides[name], strict=True)) for name in pair.split("-"))
+    scores = {"aligner-score": 0.8, "bicleaner-score": 0.9, "bifixer-score": 0.7}
+    alignment = [{"src": src.split(), "tgt": tgt.split(), **scores} for src, tgt in links]
+    return {"src_doc_id": "d1", "tgt_doc_id": "e1", "lang_pair": pair, "src_doc": source, "tgt_doc": target,
+            "alignment": alignment}  # fmt: skip
+
+
 def _wmt25(target_lang, document, refs):
     return {
         **{"src_lang": "en", "tgt_lang": target_lang, "domain": "news", "doc_id": document},
@@ -65,6 +74,19 @@ SAMPLES = {
         ("eng", "deu"),
         [("A.", "", "1"), ("B.", "Z.", "1"), ("Now.", "Jetzt.", "1")],
     ),
+    "dochplt": (  # released as Parquet
+        {"train.jsonl": jsonl(_dochplt("en-ga", [("1.1 1.2", "1.1")]), _dochplt("ga-en", [("1.2", "2.1")]))},
+        ("en", "ga"),
+        [
+            ("A. B.", "X.", "d1 e1"),
+            ("C.", "", "d1 e1"),
+            ("", "Y.", "d1 e1"),
+            ("A.", "", "d1 e1"),
+            ("B.", "", "d1 e1"),
+            ("", "X.", "d1 e1"),
+            ("C.", "Y.", "d1 e1"),
+        ],
+    ),
     "wmt24pp": (
         {
             "en-de_DE.jsonl": jsonl(
@@ -101,4 +123,13 @@ SAMPLES = {
         ("eng", "deu"),
         [("A.", "1.", "bbc.1"), ("B.", "2.", "bbc.1"), ("C.", "3.", "cnn.2")],
     ),
+}
+
+# SCAT: a file for each side, and for the text before it; the second example has none, the third no pronoun.
+SCAT = {
+    "test.en": "I saw if <p>it</p> would grow.\n"
+    "<hon>They<hoff> go, s<p>it</p>ting if <p>they</p> are here.\nGood.\n",
+    "test.fr": "J'ai vu si <p>elle</p> grandit.\n<p>Ils</p> vont, qu'<p>ils</p> soient là.\nBien.\n",
+    "test.context.en": "Two  <hon>plants<hoff> . Water.\n\n\n",
+    "test.context.fr": "Deux  <hon>plantes<hoff> . De l'eau.\n\n\n",
 }

@@ -123,6 +123,17 @@ def check_whole(model, absent, expected):
     torch.testing.assert_close(logits(model, absent), expected, atol=1e-6, rtol=1e-6)
 
 
+def check_whole_after_a_step(model, stock, absent, present):
+    """Without context a model is the sentence-level one that it began as, also after a step that changes it
+    with context."""
+    expected = logits(stock, without_context(absent))
+    check_whole(model, absent, expected)
+    before = logits(model, present)
+    step(model, present)
+    assert (logits(model, present) - before).abs().max() > 1e-3
+    check_whole(model, absent, expected)
+
+
 def check_step_by_step(model, batch):
     """Decoding a step at a time gives what all at once gives, while two beams of each row change places."""
     inputs = dict(batch["net_input"])

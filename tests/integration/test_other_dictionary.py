@@ -3,6 +3,7 @@ says so in one line."""
 
 import json
 import os
+import re
 import shutil
 
 import pytest
@@ -80,12 +81,25 @@ def test_translator_average_and_shards(s2to2, data, other, begun, tmp_path):
     options = (*TRAIN, *ONE, "--max-update", 1, "--save-dir", tmp_path / "shards")
     line = refused("fairseq-train", f"{data}{os.pathsep}{other}", *options)
     assert f"{other}/dict.en.txt: expected the symbols of {data}/dict.en.txt, found others" in line
+    line = refused("fairseq-train", f"{data}{os.pathsep}{tmp_path / 'nowhere'}", *options)
+    assert "nowhere/dict.en.txt: no such file" in line
     run("fairseq-train", other, *options, "--no-save-optimizer-state")
     shutil.copy(begun / "checkpoint_last.pt", tmp_path / "shards/checkpoint_1_160.pt")
     line = refused(
         "ctxmt", "average", tmp_path / "shards", "--around", "last", "--output", tmp_path / "mean.pt"
     )
     assert "expected the dictionaries of checkpoint" in line and not (tmp_path / "mean.pt").exists()
+
+
+def test_each_epoch_reads_a_shard(data, corpus, tmp_path):
+    """A second folder with the vocabulary of the first; validation is that of the first."""
+    languages = ("--source-lang", "en", "--target-lang", "fr")
+    text = ("--train", corpus / "test1", "--like", data, "--out", tmp_path / "two")
+    run("ctxmt", "preprocess", *languages, *text)
+    options = (*TRAIN, *ONE, "--max-epoch", 3, "--max-tokens", 4000, "--no-save", "--disable-validation")
+    log = run("fairseq-train", f"{data}{os.pathsep}{tmp_path / 'two'}", *options).stdout
+    read_from = re.findall(r"examples from: (\S+)/train\.en-fr\.en\n", log)
+    assert read_from[:3] == [str(data), str(tmp_path / "two"), str(data)]
 
 
 def test_a_context_that_changed(s2to2, data, begun, tmp_path):

@@ -97,8 +97,7 @@ def written_by_ctxmt(path: Path) -> Iterator[None]:
 
 
 def read_runs(arguments: Sequence[str]) -> Tuple[List[Run], Found]:
-    """Read the folders of runs (FOLDER, whose name becomes the run's, or NAME=FOLDER), and JSON or PNG files
-    about several runs."""
+    """Read the folders of runs (FOLDER or NAME=FOLDER), and JSON or PNG files about several runs."""
     runs: List[Run] = []
     shared = Found()
     folders = []

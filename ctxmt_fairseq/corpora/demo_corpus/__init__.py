@@ -12,25 +12,14 @@ Files of ``ctxmt demo-corpus DIR``:
     text names the formality, but genre, plot and many sentences go with it, as in films.
 ``contrastive/sets.json``
     a list of objects, one per set: ``name``, ``path`` (below ``contrastive``), ``format`` (``opensubs``,
-    ``bawden``, ``voita`` or ``jsonl``), ``phenomenon``, ``context`` (see below), ``distances``, ``examples``,
-    ``description``.
+    ``bawden``, ``voita`` or ``jsonl``), ``phenomenon``, ``context`` (one of ``CONTEXTS``), ``distances``,
+    ``examples``, ``description``.
 ``contrastive/...``
     the sets, in the layouts of the public suites where these can hold them, else as ctxmt JSON lines.
 
-**ctxmt JSON lines** hold one object per line and example:
-
-* ``id``: unique string
-* ``phenomenon``: string
-* ``distance``: how many sentences before the current one the deciding sentence is; -1 is the following
-  sentence, 0 is metadata
-* ``context``: what decides, ``source-previous``, ``target-previous``, ``source-next`` or ``metadata``
-* ``source``: the source sentences of the window, in document order
-* ``current``: index of the current sentence in ``source``
-* ``targets``: the candidates, each a list of ``current + 1`` target sentences, the current one last
-* ``correct``: index of the right candidate
-* ``meta``: object of string fields; left out where there is none
+``evaluation/contrastive_sets/ctxmt_jsonl.py`` has the keys of these lines; distance 0 is metadata's here.
 
 The modules: ``lexicon`` reads ``words.yaml`` and ``settings.yaml`` (of films), ``french`` makes agreement and
-elision, ``sentences`` tables of sentences, ``documents`` scenes and documents, ``twins`` pairs of examples,
-``contrastive`` the sets, ``formats`` their layouts, and ``write`` all files.
+elision, ``sentences`` tables of sentences, ``scenes`` documents, ``twins`` pairs of examples,
+``contrastive`` the sets, ``set_files`` their layouts, and ``write`` all files.
 """

@@ -11,7 +11,9 @@ FORMATS = {
     "ted": "talks of IWSLT: training text and test sets",
     "europarl": "Europarl's text with its tags for chapters and speakers",
     "voita": "the corpora that Voita et al. released",
+    "scat": "sentences in which people marked pronouns and what shows how to translate them",
     "wmt": "test sets and news of WMT: SGM, XML, plain text with documents",
     "tmx": "TMX of web crawls (ParaCrawl), documents by the pages' addresses",
+    "aligned": "documents whose sentences vecalign or bertalign aligned",
     "records": "text in columns, JSON lines, Parquet: News-Commentary, ParaDocs, WMT24++, ...",
 }

@@ -15,14 +15,9 @@ from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 
 @dataclass(frozen=True)
 class Pairing:
-    """How documents are paired.
-
-    Attributes:
-        archives: folders and zip files with the documents of both languages.
-        min_overlap: for subtitles: a link with less overlap is left out and ends the document; None: none is.
-        max_gap: for subtitles: a longer pause in seconds, on either side, ends the document; None: none does.
-        keep_unaligned: sentences without a counterpart stay as context, instead of ending the document.
-    """
+    """How the documents of both languages, in folders and zip files, are paired. Of subtitles links with less
+    overlap are left out, and a longer pause in seconds, on either side, ends the document; ``films``: the
+    names begin with the film's year. ``described``: there is metadata."""
 
     archives: Tuple[str, ...]
     source_lang: str
@@ -31,14 +26,16 @@ class Pairing:
     min_overlap: Optional[float] = None
     max_gap: Optional[float] = None
     keep_unaligned: bool = False
+    films: bool = False
+    described: bool = True
 
     def part(self, linked: LinkedDocuments) -> Part:
         """Pair two aligned documents.
 
         A document ends at a link that is left out (unaligned, with too little overlap, or empty after
-        cleaning), at sentences that no link names, and at a pause. Its id is the source side's name
-        without language and ending, for subtitles ``YEAR/IMDB/FILE``; from the second document of a file on,
-        a number follows it. Chapter and speaker, where the source side has them, become metadata.
+        cleaning), at sentences that no link names, and at a pause. Its id is the source side's name without
+        language and ending; from the second document of a file on, a number follows it. Metadata that both
+        sides have is the source side's.
         """
         builder = DocumentBuilder(document_id(linked.source), Account())
         remarks = builder.account.remarks
@@ -46,6 +43,8 @@ class Pairing:
             _Side(read_opus_document(_archives(self.archives).read(name), name), name, self.max_gap, remarks)
             for name in (linked.source, linked.target)
         )
+        year = document_id(linked.source).partition("/")[0] if self.films else ""
+        about = {"year": year} if year.isdecimal() and int(year) else {}
         for link in linked.links:
             here, there = source.places(link.source), target.places(link.target)
             if not (source.goes_on and target.goes_on):
@@ -57,7 +56,8 @@ class Pairing:
             text = clean(source.text(here), self.source_lang, self.cleaning, remarks)
             translation = clean(target.text(there), self.target_lang, self.cleaning, remarks)
             if here and there:
-                builder.add(text, translation, source.document.metadata[here[0]])
+                known = {**about, **target.document.metadata[there[0]], **source.document.metadata[here[0]]}
+                builder.add(text, translation, known if self.described else {})
             else:
                 builder.add(text, translation, current=False)
         return builder.part()

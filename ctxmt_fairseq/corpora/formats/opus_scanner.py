@@ -14,10 +14,16 @@ import numpy as np
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.formats.subtitle_times import Marks
 from ctxmt_fairseq.corpora.xml import parse_xml
+from ctxmt_fairseq.text.metadata_text import single_spaces
 
 # These elements describe the sentences inside them, in the first of these attributes that they have.
 _METADATA = {"chapter", "speaker"}
 _LABELS = ("NAME", "name", "ID", "id")
+# What a document of subtitles says of itself; the first that is there counts.
+_ABOUT = {
+    **{name: (f"meta/source/{name}",) for name in ("year", "genre", "country")},
+    "duration": ("meta/source/duration", "meta/subtitle/duration"),
+}
 # Characters that XML forbids take the place of what was found: a mark of time, the end of a sentence.
 _MARK, _END = "\x01", "\x02"
 _FORBIDDEN = re.compile("[\x00\x03-\x08\x0b-\x1f]")  # and \r, which XML reads as \n
@@ -39,14 +45,8 @@ _MILLISECONDS = np.array([100, 10, 1])
 
 
 class Sentences(NamedTuple):
-    """The content of a document.
-
-    Attributes:
-        ids, texts, metadata: see ``opus_xml.Document``.
-        lengths: (N,), characters of each sentence, blanks not counted.
-        marks: of time.
-        unreadable_times: how many marks of time cannot be read.
-    """
+    """The content of a document, as in ``opus_xml.Document``; ``lengths`` (N,) are the characters of each
+    sentence, blanks not counted."""
 
     ids: List[str]
     texts: List[str]
@@ -107,7 +107,8 @@ def _metadata(around: List[str]) -> Optional[List[Dict[str, str]]]:
     found = list(root.iter("s"))
     if len(found) != len(kept) - 1 or any(sentence.attrib or len(sentence) for sentence in found):
         return None
-    metadata = list(map(metadata_around, found))
+    about = metadata_of(root)
+    metadata = [{**about, **metadata_around(sentence)} for sentence in found]
     return metadata * (len(around) - 1) if siblings else metadata
 
 
@@ -120,6 +121,13 @@ def metadata_around(sentence: Any) -> Dict[str, str]:
         if label and name in _METADATA:
             labels[name] = label
     return labels
+
+
+def metadata_of(root: Any) -> Dict[str, str]:
+    """Year, genre, country and duration of a document of subtitles, as far as it has them (``<meta>``)."""
+    found = {name: filter(None, map(root.findtext, paths)) for name, paths in _ABOUT.items()}
+    texts = {name: single_spaces(next(each, "")) for name, each in found.items()}
+    return {name: re.sub(",(?=[^\\W\\d])", ", ", text) for name, text in texts.items() if text}
 
 
 def _irregular(inside: str) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.formats.opus_names import exchanged
-from ctxmt_fairseq.corpora.formats.opus_scanner import Sentences, metadata_around, scan
+from ctxmt_fairseq.corpora.formats.opus_scanner import Sentences, metadata_around, metadata_of, scan
 from ctxmt_fairseq.corpora.formats.subtitle_times import Marks, Timed, sentence_times
 from ctxmt_fairseq.corpora.xml import parse_xml, xml_elements
 from ctxmt_fairseq.text.text_lines import PathLike
@@ -16,15 +16,9 @@ _CLOCK = re.compile(r"\s*(\d+):(\d+):(\d+)(?:[.,:](\d+))?\s*")
 
 
 class Document(NamedTuple):
-    """A document's sentences, in order.
-
-    Attributes:
-        ids: of the sentences.
-        texts: their words (``xml``) or their text (``raw``), blanks folded.
-        metadata: for each sentence its chapter and speaker, by NAME or ID.
-        times: in seconds; None for a document without times.
-        unreadable_times: how many marks of time cannot be read.
-    """
+    """A document's sentences, in order: their words (``xml``) or text (``raw``), blanks folded; for each its
+    chapter and speaker, by NAME or ID, and what is said of all; times in seconds, if there are any; and how
+    many marks of time cannot be read."""
 
     ids: List[str]
     texts: List[str]
@@ -34,12 +28,8 @@ class Document(NamedTuple):
 
 
 class Link(NamedTuple):
-    """Sentences that translate each other; one side of an unaligned sentence's link is empty.
-
-    Attributes:
-        source, target: ids of sentences.
-        overlap: the share of time that subtitles have in common; None if the file does not say.
-    """
+    """Ids of sentences that translate each other; one side of an unaligned sentence's link is empty.
+    ``overlap`` is the share of time that subtitles have in common; None if the file does not say."""
 
     source: Tuple[str, ...]
     target: Tuple[str, ...]
@@ -71,7 +61,7 @@ def _sentences(root: Any, name: str) -> Sentences:
     tokenised = root.find(".//s//w") is not None  # then nothing else is text
     between = " " if tokenised else ""
     ids, texts, metadata, marks = [], [], [], []  # type: List[str], List[str], List[Dict[str, str]], List[Any]
-    unreadable = 0
+    unreadable, about = 0, metadata_of(root)
     for number, sentence in enumerate(root.iter("s")):
         if not sentence.get("id"):
             raise BadInput("the sentence has no id (<s id=...>)", name, sentence.sourceline)
@@ -86,7 +76,7 @@ def _sentences(root: Any, name: str) -> Sentences:
                 marks.append((number, _length(pieces), element.get("id").endswith("E"), seconds))
         ids.append(sentence.get("id"))
         texts.append(" ".join(between.join(pieces).split()))
-        metadata.append(metadata_around(sentence))
+        metadata.append({**about, **metadata_around(sentence)})
     lengths = np.array([_length(text) for text in texts], np.int64)
     columns = zip(*marks, strict=True) if marks else ((), (), (), ())
     return Sentences(ids, texts, metadata, lengths, Marks(*map(np.array, columns)), unreadable)

@@ -4,11 +4,14 @@
 text has its number, from 1, or the name that the first line gives it; a value in JSON or Parquet has a name,
 with dots into objects (refs.refA.ref). document=1+2 joins two values, and formality==formal is the same for
 all. What is in source_context and target_context becomes lines before the record's that are only context;
-records whose source_language or target_language is another one are left out.
+records whose source_language or target_language is another one are left out; where languages (en-fr) has
+both, the sides are exchanged as it says.
 
 A document is a run of records with one id, which a blank line ends. Without document every record is one,
 or, with --blank-lines, what is between blank lines. A record with lists of sentences is a document, too, and
-so is one with several lines if --split-lines. With --beside every file is a column of its own.
+so is one with several lines if --split-lines. links are objects with src and tgt, lists of source_ids and
+target_ids that translate each other; sentences without links are context. With --beside every file is a
+column of its own.
 
 --preset gives options for a public corpus; those on the command line come first. It exchanges the sides of a
 file in whose name the other language is the first (news.de-en.tsv).
@@ -34,7 +37,7 @@ from ctxmt_fairseq.corpora.corpus_command import NewCorpus, skip_broken
 from ctxmt_fairseq.corpora.formats.language_codes import matching
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 from ctxmt_fairseq.corpora.record_files import COLUMNS, Record, read_records, text_of, value_of
-from ctxmt_fairseq.text.json_files import Place
+from ctxmt_fairseq.text.json_files import Place, get
 from ctxmt_fairseq.text.metadata_text import single_spaces, texts_by_field
 from ctxmt_fairseq.text.text_lines import iterate_lines, together
 
@@ -132,8 +135,25 @@ class Records(NewCorpus):
             code = text_of(found.pop(f"{side}_language", None), place)
             if code and not matching([code], language):
                 return Row(document, left_out="in other languages")
+        order = 1
+        if "languages" in found:
+            pair = text_of(found.pop("languages"), place)
+            order = -1 if pair == "-".join(reversed(self.languages)) else 1
+            if pair != "-".join(self.languages[::order]):
+                return Row(document, left_out="in other languages")
+            if order < 0:
+                found = {re.sub("^(source|target)", _other, name): value for name, value in found.items()}
         if None in (found["source"], found["target"]):
             return Row(document, left_out="without source or target")
+        lines = _linked(found, place, order) if "links" in found else self._lines(found, place)
+        found.update(
+            (name, text_of(value, place)) for name, value in found.items() if isinstance(value, bool)
+        )
+        metadata = texts_by_field(found, place.error).items()
+        return Row(document, lines, {name: single_spaces(text) for name, text in metadata if text.strip()})
+
+    def _lines(self, found: Record, place: Place) -> List[Tuple[Any, ...]]:
+        """Take the texts of a record, and the context before them."""
         listed = isinstance(found["source"], list)
         sides: List[List[str]] = []
         before: List[List[str]] = []
@@ -148,12 +168,37 @@ class Records(NewCorpus):
             sides.append(_texts(text, place, "\n" if self.split_lines else ""))
         context = [*itertools.zip_longest(*map(reversed, before), fillvalue="")][::-1]
         lines = [(*texts, False) for texts in context if "".join(texts).strip()]
-        lines += [(*texts, True) for texts in _paired(sides, listed, place)]
-        found.update(
-            (name, text_of(value, place)) for name, value in found.items() if isinstance(value, bool)
-        )
-        metadata = texts_by_field(found, place.error).items()
-        return Row(document, lines, {name: single_spaces(text) for name, text in metadata if text.strip()})
+        return lines + [(*texts, True) for texts in _paired(sides, listed, place)]
+
+
+def _linked(found: Record, place: Place, order: int) -> List[Tuple[Any, ...]]:
+    """Take the sentences of a record, in the order of its links, with those between them as context."""
+    texts, ids = ([_texts(found.pop(side + end, []), place, "") for side in _SIDES] for end in ("", "_ids"))
+    if [*map(len, ids)] != [*map(len, texts)]:
+        raise place.error("expected source_ids and target_ids, one for each sentence")
+    places = [dict(zip(side, range(len(side)), strict=True)) for side in ids]
+    links = [_places(link, places, place, order) for link in found.pop("links") or []]
+    linked = [{at for link in links for at in link[side]} for side in (0, 1)]
+    done, lines = [0, 0], []
+    for link in [*filter(all, links), None]:
+        for side, sentences in enumerate(texts):
+            until = min(link[side]) if link else len(sentences)
+            between = [sentences[at] for at in range(done[side], until) if at not in linked[side]]
+            lines += [("", text, False) if side else (text, "", False) for text in between if text.strip()]
+            done[side] = max(done[side], 1 + max(link[side])) if link else until
+        if link:
+            source, target = (" ".join(side[at] for at in ats) for side, ats in zip(texts, link, strict=True))
+            lines.append((source, target, True))
+    return lines or [("", "", True)]
+
+
+def _places(link: Any, places: Sequence[Dict[str, int]], place: Place, order: int) -> List[List[int]]:
+    named = [_texts(get(place, link, key, list), place, "") for key in ("src", "tgt")[::order]]
+    for side, names in zip(places, named, strict=True):
+        for name in names:
+            if name not in side:
+                raise place.error(f"expected links between its sentences, found {name[:60]!r}")
+    return [[side[name] for name in names] for side, names in zip(places, named, strict=True)]
 
 
 def _texts(value: Any, place: Place, separator: str) -> List[str]:

@@ -11,11 +11,13 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.archives import read_document
 from ctxmt_fairseq.corpora.formats.language_codes import code_of, matching
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.text.text_lines import PathLike, check_not_same
+from ctxmt_fairseq.text.metadata_text import single_spaces
+from ctxmt_fairseq.text.text_lines import PathLike, check_not_same, is_text
 
 # No XML parser reads them, because an unescaped & or < in the text must not matter; only these tags count.
 _TAG = re.compile(
-    r"<(?P<end>/?)(?P<name>srcset|refset|tstset|doc|src|ref|hyp|seg)\b(?P<attributes>[^<>]*)>", re.IGNORECASE
+    r"<(?P<end>/?)(?P<name>srcset|refset|tstset|doc|src|ref|hyp|seg|speaker|title|keywords)\b(?P<attributes>[^<>]*)>",
+    re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'/>]+)")
 _KINDS = {"srcset": "src", "refset": "ref", "tstset": "hyp", "src": "src", "ref": "ref", "hyp": "hyp"}
@@ -30,35 +32,35 @@ _METADATA = re.compile(
 )
 _TAG_LIKE = re.compile(r"\s*<[a-z]+>", re.IGNORECASE)
 _NO_UTF8 = re.compile("[\udc80-\udcff]")  # what "surrogateescape" makes of other bytes
+_ABOUT = ("genre", "domain", "origlang")  # attributes of documents that are kept as metadata
+_TALK = ("speaker", "title", "keywords")  # elements of talks that are
+_TALK_LINE = re.compile(rf"\s*<({'|'.join(_TALK)})>(.*)</\1>\s*", re.IGNORECASE)
 ANY = "any"  # translator: in each document the first that it has
 
 
 class Segment(NamedTuple):
     """A segment of a test set, on one side: ``src``, ``ref`` or ``hyp``, whose translator ``by`` names;
-    ``language`` is a code, if the file has one."""
+    ``language`` is a code, if the file has one; ``about`` is its document's metadata."""
 
     document: str
     kind: str
     by: Optional[str]
     id: str
     text: str
-    language: Optional[str] = None
+    language: Optional[str]
+    about: Dict[str, str]
 
 
 class Side(NamedTuple):
-    """One side's documents.
-
-    Attributes:
-        texts: document -> segments by their id, in order.
-        problems: document -> what is wrong with it; the first one counts.
-        numbered: whether it is a test set, whose lines all stay, also the empty ones.
-        metadata, tag_like: lines that are no text; lines that look so, and are text.
-    """
+    """One side's documents: their segments by id, in order; what is wrong with some (the first counts); their
+    metadata. The lines of a ``numbered`` test set all stay, also the empty ones. ``dropped`` lines are no
+    text, ``tag_like`` ones look so, and are."""
 
     texts: Dict[str, Dict[str, str]]
     problems: Dict[str, BadInput]
+    about: Dict[str, Dict[str, str]]
     numbered: bool = True
-    metadata: int = 0
+    dropped: int = 0
     tag_like: int = 0
 
 
@@ -70,12 +72,8 @@ def paired_files(
     by: Optional[str] = None,
     skip: bool = False,
 ) -> Iterator[Part]:
-    """Read a part from each pair of files: the pairs of all documents, in the order of the source side.
-
-    Args:
-        languages, kind, by: which texts, see ``read_side``.
-        skip: leave out and count documents that are broken, or that one side lacks.
-    """
+    """Read a part from each pair of files: the pairs of all documents, in the order of the source side
+    (``read_side``). ``skip`` leaves out and counts documents that are broken, or that one side lacks."""
     if len(sources) != len(targets):
         raise BadInput(f"--target: has {len(targets)} files, but --source has {len(sources)}")
     for source, target in zip(sources, targets, strict=True):
@@ -84,15 +82,16 @@ def paired_files(
         if not here.numbered:
             check_not_same(source, target)
         account, pairs = Account(), []
-        if here.metadata:
-            account.read = account.left_out["metadata"] = here.metadata
+        if here.dropped:
+            account.read = account.left_out["metadata"] = here.dropped
         account.remarks["lines that begin like a tag"] += here.tag_like
         for name in dict.fromkeys([*here.texts, *there.texts]):
             problem = _problem(name, (here, there), (source, target), by)
             builder = DocumentBuilder(name, account, keep_empty=here.numbered)
             if problem is None:
+                about = {**there.about.get(name, {}), **here.about.get(name, {})}
                 for number, text in here.texts[name].items():
-                    builder.add(text, there.texts[name][number])
+                    builder.add(text, there.texts[name][number], about)
             elif skip:
                 builder.leave_out(
                     "in broken documents", max(len(side.texts.get(name, ())) for side in (here, there))
@@ -126,14 +125,9 @@ def _problem(
 
 
 def read_side(path: PathLike, kind: str, language: str = "", by: Optional[str] = None) -> Side:
-    """Read one side's documents.
-
-    Args:
-        kind: which side of a test set: ``src``, ``ref``, or ``hyp`` (what a system translated).
-        language: segments that say another one are left aside.
-        by: the translator or system whose translation is taken; default: the first of the file; ``ANY``: the
-            first of each document.
-    """
+    """Read one side's documents: of a test set ``src``, ``ref`` or ``hyp`` (what a system translated),
+    without segments that say another language. ``by`` is the translator or system whose translation is taken;
+    None: the first of the file; ``ANY``: the first of each document."""
     text = read_document(path).removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
     if "<seg" not in text:
         return read_tagged_talks(text, path)
@@ -146,7 +140,7 @@ def read_side(path: PathLike, kind: str, language: str = "", by: Optional[str] =
     names = list(dict.fromkeys(segment.by for segment in found if segment.by)) if kind != "src" else []
     if by not in (None, ANY, *names):
         raise BadInput(f"expected a translation by {by}, found {', '.join(names) or 'no names'}", path)
-    side = Side({}, {})
+    side = Side({}, {}, {})
     chosen: Dict[str, Optional[str]] = {}  # whose translation of each document
     for segment in found:
         if names and segment.by is not None:
@@ -154,6 +148,7 @@ def read_side(path: PathLike, kind: str, language: str = "", by: Optional[str] =
             if chosen.setdefault(segment.document, whose) != segment.by:
                 continue
         texts = side.texts.setdefault(segment.document, {})
+        side.about.setdefault(segment.document, segment.about)
         if segment.id in texts:
             problem = BadInput(f"the segment {segment.id!r} is twice in {segment.document}", path)
             side.problems.setdefault(segment.document, problem)
@@ -178,18 +173,22 @@ def read_segments(text: str, path: PathLike) -> Iterator[Segment]:
     start = 0
     for tag in _TAG.finditer(text):
         name, ends = tag["name"].lower(), bool(tag["end"])
+        if name in _TALK and "seg" in inside:  # text of a web page
+            continue
         if ("seg" in inside) != (name == "seg" and ends):
             line = text.count("\n", 0, tag.start()) + 1
             raise BadInput("expected <seg> and </seg> in turn", path, line)
         if not ends:
-            found = _ATTRIBUTE.findall(tag["attributes"])
-            inside[name] = {key.lower(): html.unescape(value.strip("\"'")) for key, value in found}
+            inside[name] = _attributes(tag["attributes"])
             start = tag.end()
             continue
+        content = html.unescape(" ".join(text[start : tag.start()].split()))
         if name == "seg":
-            yield _segment(inside, html.unescape(" ".join(text[start : tag.start()].split())), path)
+            yield _segment(inside, content, path)
+        elif name in _TALK and name in inside and "doc" in inside:
+            inside["doc"][name] = content
         inside.pop(name, None)
-    if inside:
+    if inside.keys() - set(_TALK):
         raise BadInput("the file ends within a document", path, text.count("\n") + 1)
 
 
@@ -211,7 +210,17 @@ def _segment(inside: Dict[str, Dict[str, str]], text: str, path: PathLike) -> Se
         inside["seg"].get("id", ""),
         text,
         next(filter(None, codes), None),
+        _known(document),
     )
+
+
+def _attributes(text: str) -> Dict[str, str]:
+    return {key.lower(): html.unescape(value.strip("\"'")) for key, value in _ATTRIBUTE.findall(text)}
+
+
+def _known(about: Dict[str, str]) -> Dict[str, str]:
+    texts = ((key, single_spaces(about.get(key, ""))) for key in (*_ABOUT, *_TALK))
+    return {key: text for key, text in texts if text and is_text(text)}
 
 
 def read_tagged_talks(text: str, path: PathLike) -> Side:
@@ -220,8 +229,9 @@ def read_tagged_talks(text: str, path: PathLike) -> Side:
     A talk begins with ``<doc docid="...">``, in older files with ``<url>``, and has its id there or in
     ``<talkid>``. Messages call the file ``path``.
     """
-    talks = Side({}, {}, numbered=False)
-    name, head, metadata, tag_like = "", False, 0, 0  # of the open talk; whether only metadata was seen of it
+    talks = Side({}, {}, {}, numbered=False)
+    name, head, dropped, tag_like = "", False, 0, 0  # of the open talk; whether only metadata was seen of it
+    about: Dict[str, str] = {}
     for number, line in enumerate(io.StringIO(text, newline="\n"), 1):
         if not _METADATA.match(line):
             if not name:
@@ -233,16 +243,20 @@ def read_tagged_talks(text: str, path: PathLike) -> Side:
             talks.texts[name][str(len(talks.texts[name]))] = html.unescape(" ".join(line.split()))
             head = False
             continue
-        metadata += 1
+        dropped += 1
         tag = line.strip().lower()
         if tag.startswith(("<doc ", "</doc>")) or (tag.startswith("<url>") and not head):
-            name, head = "", not tag.startswith("</")
+            name, head, about = "", not tag.startswith("</"), _attributes(line)
+        if described := _TALK_LINE.fullmatch(line):
+            about[described[1].lower()] = html.unescape(described[2])
         found = _DOCID.search(line)
         if found and head and not name:
             name = found[1] or found[2]
             if name in talks.texts:
                 talks.problems.setdefault(name, BadInput(f"the talk {name} is there twice", path, number))
             talks.texts.setdefault(name, {})
+            talks.about.setdefault(name, about)
     if not talks.texts:
         raise BadInput("has no talks (<doc docid=...>, <talkid>)", path)
-    return talks._replace(metadata=metadata, tag_like=tag_like)
+    known = {name: _known(about) for name, about in talks.about.items()}
+    return talks._replace(about=known, dropped=dropped, tag_like=tag_like)

@@ -24,6 +24,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, skip_broken
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
+from ctxmt_fairseq.text.metadata_text import single_spaces
 from ctxmt_fairseq.text.text_lines import (
     PathLike,
     is_text,
@@ -35,7 +36,8 @@ from ctxmt_fairseq.text.text_lines import (
 
 CANARY = "canary"  # the domain of the line that is to be kept out of training text
 BETWEEN, BROKEN = "blank lines between documents", "broken lines"
-Line = Tuple[str, str, Optional[str], str]  # both sides, the document, and why the line is left out, if it is
+# Both sides, the document and its domain, and why the line is left out, if it is.
+Line = Tuple[str, str, str, str, str]
 
 
 class Which(OptionGroup):
@@ -94,7 +96,7 @@ def _divided(sides: Iterable[Tuple[str, ...]]) -> Iterator[Line]:
         number += not blank and not inside
         inside = not blank
         first, second = texts or ("", "")
-        yield first, second, str(number), BETWEEN if blank else "" if texts else BROKEN
+        yield first, second, str(number), "", BETWEEN if blank else "" if texts else BROKEN
 
 
 def _named(source: PathLike, sides: Iterator[Tuple[str, ...]], names: PathLike, skip: bool) -> Iterator[Line]:
@@ -106,16 +108,17 @@ def _named(source: PathLike, sides: Iterator[Tuple[str, ...]], names: PathLike, 
             raise BadInput(f"expected a domain, a tab and a document's id, found {name!r}", names, number)
         last = document.strip() if good else last
         first, second = texts or ("", "")
-        yield first, second, last, BROKEN if not (good and texts) else CANARY if domain == CANARY else ""
+        reason = BROKEN if not (good and texts) else CANARY if domain == CANARY else ""
+        yield first, second, last, domain if good else "", reason
 
 
 def _documents(lines: Iterable[Line], keep_empty: bool) -> Iterator[Part]:
     """Read a part per document; lines with a reason are left out and counted."""
     for name, group in itertools.groupby(lines, key=lambda line: line[2]):
-        builder = DocumentBuilder(name or "", Account(), keep_empty)
-        for source, target, _, reason in group:
+        builder = DocumentBuilder(name, Account(), keep_empty)
+        for source, target, _, domain, reason in group:
             if reason:
                 builder.leave_out(reason)
             else:
-                builder.add(source, target)
+                builder.add(source, target, {"domain": single_spaces(domain)} if domain else {})
         yield builder.part()

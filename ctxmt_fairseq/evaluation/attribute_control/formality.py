@@ -1,11 +1,8 @@
 """Judges the formality of translations by the annotated phrases of contrastive references (CoCoA-MT, IWSLT
 2022), such as ``[F]Haben Sie[/F] das gehört?``, with several prompts as context (MTCue, appendix D).
 
-The rules are those of the shared task: a translation is formal if it has annotated phrases of its formal
-reference and none of its informal one, and informal the other way round. Accuracy is the share of
-translations with the wanted formality among those that are formal or informal. Translations with phrases of
-both references or of neither do not count, and their number is reported. (Nadejde et al. 2022; Anastasopoulos
-et al. 2022)
+The rules are those of the shared task (Nadejde et al. 2022; Anastasopoulos et al. 2022). Translations with
+phrases of both references or of neither do not count for the accuracy, and their number is reported.
 """
 
 import json

@@ -8,8 +8,10 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets import (  # noqa: F401  (importing them registers them)
     bawden,
     contrapro,
+    contrawsd,
     ctxmt_jsonl,
     opensubs,
+    scat,
     voita,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (

@@ -12,13 +12,8 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Convention,
     make_example,
 )
-from ctxmt_fairseq.evaluation.contrastive_sets.formats import (
-    FORMATS,
-    ContrastiveFormat,
-    first_object,
-    load_records,
-)
-from ctxmt_fairseq.text.json_files import Place, get
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat, first_object
+from ctxmt_fairseq.text.json_files import Place, get, json_list
 from ctxmt_fairseq.text.text_lines import PathLike
 
 logger = logging.getLogger(__name__)
@@ -45,7 +40,7 @@ class ContraPro(ContrastiveFormat):
 
     @classmethod
     def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
-        records = load_records(path)
+        records = json_list(path)
         if documents is None:
             logger.warning("%s: read without context; give the folder of its documents to have it", path)
             contexts = [Context() for _ in records]

@@ -21,8 +21,7 @@ class Context(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """An example's current sentence: its line (from 1) in the target document of this file name, and its
-    candidates' number."""
+    """An example's current sentence, its line (from 1) in the document, and how many candidates it has."""
 
     place: Place
     document: str

@@ -1,12 +1,10 @@
 """The formats of contrastive sets, and what a format must do."""
 
 from pathlib import Path
-from typing import Any, List, Mapping, Optional, Sequence, Tuple, Type
+from typing import Any, List, Mapping, Optional, Sequence, Type
 
-from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.registry import Registry
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import ContrastiveExample, ContrastiveSet
-from ctxmt_fairseq.text.json_files import Place, load_json
 from ctxmt_fairseq.text.text_lines import PathLike
 
 
@@ -45,14 +43,6 @@ class ContrastiveFormat:
 
 
 FORMATS: Registry[Type[ContrastiveFormat]] = Registry("a format of contrastive sets")
-
-
-def load_records(path: Path) -> List[Tuple[Place, Any]]:
-    """The entries of a JSON list, each with its place for messages."""
-    records = load_json(path)
-    if not isinstance(records, list) or not records:
-        raise BadInput("expected a list of objects", path)
-    return [(Place(path, part=f"example {number}"), record) for number, record in enumerate(records, 1)]
 
 
 def first_object(content: Any) -> Mapping[str, Any]:

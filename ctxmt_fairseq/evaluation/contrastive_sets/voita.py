@@ -11,13 +11,8 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Convention,
     example_of_texts,
 )
-from ctxmt_fairseq.evaluation.contrastive_sets.formats import (
-    FORMATS,
-    ContrastiveFormat,
-    first_object,
-    load_records,
-)
-from ctxmt_fairseq.text.json_files import Place, get, get_sentences
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat, first_object
+from ctxmt_fairseq.text.json_files import Place, get, get_sentences, json_list
 from ctxmt_fairseq.text.text_lines import PathLike
 
 NAME = "voita"
@@ -53,7 +48,7 @@ class Voita(ContrastiveFormat):
         examples: List[ContrastiveExample] = []
         for file in files:
             phenomenon = next((name for name in PHENOMENA if file.stem.startswith(name)), file.stem)
-            examples += (_example(place, phenomenon, record) for place, record in load_records(file))
+            examples += (_example(place, phenomenon, record) for place, record in json_list(file))
         return ContrastiveSet(path.stem, NAME, tuple(examples), Convention("sum", "current"))
 
     @staticmethod

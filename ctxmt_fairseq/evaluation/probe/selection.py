@@ -63,8 +63,8 @@ class Scores:
 
 @dataclass(frozen=True)
 class Selection:
-    """Lines of a text, as many as there were of those ``asked`` for: ``scores`` (n,) float32 of every line in
-    bits, -inf where it cannot be selected; ``chosen`` (n,) bool; and the whole text's CXMI, per word and as
+    """Lines of a text, up to as many as were ``asked`` for: ``scores`` (n,) float32 of every line in bits,
+    -inf where it cannot be selected; ``chosen`` (n,) bool; and the whole text's CXMI, per word and as
     Fernandes et al. define it."""
 
     by: str

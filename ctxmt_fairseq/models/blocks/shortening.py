@@ -86,8 +86,7 @@ class Shortening(nn.Module):
         return tokens
 
     def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
-        """Return G~ (R, K', D) and its padding (R, K'), at which G~ may have any value. ``states`` are zero
-        at the pads."""
+        """Return G~ (R, K', D) and its padding (R, K'), where G~ may be any. ``states`` are zero at pads."""
         raise NotImplementedError
 
     def forward(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:

@@ -97,22 +97,17 @@ def keep_sentence(
     current one. Well-formed windows rank first, then the window's score decides. A sentence that several
     windows have is listed once, at its best rank. Its score is the sentence's own, normalised as the search
     does."""
-    return [
-        _rank(row, expected, separator, eos, count, length_penalty, normalize, keep)
-        for row, expected in zip(hypotheses, before, strict=True)
-    ]
-
-
-def _rank(row, expected, separator, eos, count, length_penalty, normalize, keep) -> List[Hypothesis]:
-    sentences = [cut(hypothesis, separator, eos, expected, keep) for hypothesis in row]
-    sentences.sort(key=lambda pair: not pair[1])  # stable: within each group by window score
-    merged: Dict[Tuple[int, ...], Hypothesis] = {}
-    for sentence, sentence["well_formed"] in sentences:
-        score = sentence["positional_scores"].sum()
-        if normalize:
-            score = score / len(sentence["tokens"]) ** length_penalty
-        sentence["score"] = score
-        merged.setdefault(tuple(sentence["tokens"].tolist()), sentence)
-    kept = list(merged.values())
-    count.add(kept)
-    return kept
+    ranked = []
+    for row, expected in zip(hypotheses, before, strict=True):
+        sentences = [cut(hypothesis, separator, eos, expected, keep) for hypothesis in row]
+        sentences.sort(key=lambda pair: not pair[1])  # stable: within each group by window score
+        merged: Dict[Tuple[int, ...], Hypothesis] = {}
+        for sentence, sentence["well_formed"] in sentences:
+            score = sentence["positional_scores"].sum()
+            if normalize:
+                score = score / len(sentence["tokens"]) ** length_penalty
+            sentence["score"] = score
+            merged.setdefault(tuple(sentence["tokens"].tolist()), sentence)
+        ranked.append(list(merged.values()))
+        count.add(ranked[-1])
+    return ranked

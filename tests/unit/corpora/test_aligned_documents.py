@@ -1,5 +1,7 @@
 """Talks and test sets: IWSLT's tags, SGM, XML, plain text; the files as they really are."""
 
+import json
+
 import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -124,6 +126,41 @@ def test_talks_with_tags(corpus, tmp_path):
         ("World.", "Welt.", "7/2"),  # an empty line between them was left out
     ]
     assert '"empty": 1' in (tmp_path / "out.counts.json").read_text()
+
+
+def metadata(folder):
+    return [json.loads(line) for line in (folder / "out.meta.jsonl").read_text().splitlines()]
+
+
+def test_what_talks_say_of_themselves(corpus, tmp_path):
+    corpus(
+        "ted",
+        {"a": TAGS_EN, "b": TAGS_DE.replace("<talkid>7", "<speaker>A &amp; B</speaker>\n<talkid>7")},
+        *SIDES,
+    )
+    first = {
+        "genre": "lectures",
+        "speaker": "Al Gore",
+        "title": "Averting the climate crisis",
+        "keywords": "talks, culture",
+    }
+    assert metadata(tmp_path) == [first] * 3 + [{"genre": "lectures", "speaker": "A & B"}] * 2
+    old = "\n".join(line for line in TAGS_EN.splitlines() if "doc" not in line)
+    del first["genre"]
+    assert read_tagged_talks(old, "a").about == {"1": first, "7": {}}
+    files = {"c": sets("srcset", "A <title>B</title>"), "d": sets("refset", "C")}
+    assert corpus("ted", files, "--source", "c", "--target", "d")[0][0] == "A <title>B</title>"
+    assert metadata(tmp_path)[0] == {"genre": "lectures", "title": "Tom & Ann"}
+
+
+def test_what_test_sets_say_of_their_documents(corpus, tmp_path):
+    corpus("wmt", {"a": sgm("srcset", ["a"]), "b": sgm("refset", ["b"])}, *SIDES)
+    assert metadata(tmp_path) == [{"genre": "news", "origlang": "en"}]
+    corpus("wmt", {"a": XML}, "--source", "a", "--target", "a")
+    assert metadata(tmp_path) == [{"domain": "news", "origlang": "en"}] * 2 + [{"origlang": "en"}]
+    names = {"names": "canary\tcanary\nnews\td1\n", "a": "x\na\n", "b": "x\nb\n"}
+    corpus("wmt", names, *SIDES, "--docs", "names")
+    assert metadata(tmp_path) == [{"domain": "news"}]
 
 
 def test_talks_of_old_files_begin_with_their_address(tmp_path):

@@ -60,7 +60,8 @@ def test_what_is_written(opus, capsys):
     (opus / "train.current").write_text("out of date")
     corpus(opus, "--out", opus / "train")
     files = read(opus / "train")
-    assert set(files) == {"en", "de", "docids", "counts.json"}
+    assert set(files) == {"en", "de", "docids", "counts.json", "meta.jsonl"}
+    assert set(files["meta.jsonl"].splitlines()) == {b'{"year": "2000"}'}
     assert files["en"].decode().splitlines()[:4] == ["en0.1", "en0.2", "en0.3", "en0.5"]
     assert files["de"].decode().splitlines()[:4] == ["de0.1", "de0.2", "de0.3", "de0.5"]
     assert files["docids"].decode().splitlines()[:5] == [*["2000/0/8"] * 3, "2000/0/8/2", "2000/1/8"]
@@ -76,8 +77,10 @@ def test_what_is_written(opus, capsys):
     printed = capsys.readouterr().out
     assert "48 sentences in 24 documents" in printed and "left out, unaligned: 12" in printed
     assert sorted(os.listdir(opus)) == sorted(
-        ["de-en.xml", "de.zip", "xml", "train.en", "train.de", "train.docids", "train.counts.json"]
+        ["de-en.xml", "de.zip", "xml", *(f"train.{end}" for end in files)]
     )
+    corpus(opus, "--out", opus / "train", "--metadata", "none")
+    assert "meta.jsonl" not in read(opus / "train")
 
 
 def test_any_corpus_of_opus(opus):

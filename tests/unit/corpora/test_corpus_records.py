@@ -137,15 +137,37 @@ def test_a_public_corpus_becomes_a_data_folder(tmp_path, preset):
     files, languages, expected = SAMPLES[preset]
     lines, marks, metadata, counts = convert(tmp_path, files, "--preset", preset, languages=languages)
     assert lines == expected
-    assert marks.strip("1") == "0" * sum(
-        not target or source == "B." != target == "Z." for source, target, _ in lines
-    )
+    context = [not source or not target or (source, target) == ("B.", "Z.") for source, target, _ in lines]
+    assert marks == "".join(str(1 - each) for each in context) * any(context)
     assert (metadata or [{}])[0] == METADATA.get(preset, {})
     text = str(tmp_path / "out")
     names = ("--source-lang", languages[0], "--target-lang", languages[1])
     main(["preprocess", *names, "--train", text, "--no-subwords", "--out", str(tmp_path / "data")])
     assert (tmp_path / "data" / f"train.{languages[0]}-{languages[1]}.{languages[0]}.bin").stat().st_size
     assert sum(counts["left_out"].values()) == {"news-commentary": 1, "wmt24pp": 2, "wmt25": 2}.get(preset, 0)
+
+
+def test_links_that_cross_or_are_wrong(tmp_path, capsys):
+    """Every sentence is there once, in the order of the links; other languages are left out."""
+    files, languages, _ = SAMPLES["dochplt"]
+    record = json.loads(files["train.jsonl"].splitlines()[0])
+    record["alignment"] = [
+        {"src": ["2.1"], "tgt": ["1.1"]},
+        {"src": ["1.1"], "tgt": ["1.2"]},
+        {"src": [], "tgt": ["1.2"]},
+    ]
+    text = {"a": jsonl(record, {**record, "lang_pair": "en-de"})}
+    lines, marks, _, counts = convert(tmp_path, text, "--preset", "dochplt", languages=languages)
+    assert [line[:2] for line in lines] == [("B.", ""), ("C.", "X."), ("A.", "Y.")] and marks == "011"
+    assert counts["left_out"] == {"in other languages": 1}
+    for key, value, words in [
+        ("alignment", [{"src": ["7"], "tgt": ["1.1"]}], "expected links between its sentences, found '7'"),
+        ("alignment", [{"src": ["1.1"]}], "expected the key 'tgt'"),
+        ("alignment", [1], "expected an object with the key 'src'"),
+        ("src_doc", {"ids": ["1.1"], "sentences": ["A.", "B."]}, "expected source_ids and target_ids"),
+    ]:
+        text = {"a": jsonl({**record, key: value})}
+        assert words in refused(capsys, tmp_path, text, "--preset", "dochplt", languages=languages)
 
 
 def test_what_is_given_comes_before_the_preset(tmp_path):
@@ -222,6 +244,7 @@ def test_files_beside_several_or_of_other_lengths(tmp_path, capsys):
         ('<?xml version="1.0"?>\n<tmx version="1.4">', "corpus tmx"),
         ("<!DOCTYPE cesAlign>\n<cesAlign>", "corpus opensubtitles or opus"),
         ('<srcset setid="x">', "corpus wmt"),
+        ("[0, 1]:[0]:0.123\n", "corpus aligned"),
         ("<url>http://www.ted.com", "corpus ted"),
         ("<CHAPTER ID=1>\n", "corpus europarl"),
         ("PK\3\4", "unpack it"),
@@ -230,6 +253,38 @@ def test_files_beside_several_or_of_other_lengths(tmp_path, capsys):
 def test_another_kind_of_file_is_named(tmp_path, capsys, content, command):
     error = refused(capsys, tmp_path, {"raw": content}, "--preset", "news-commentary")
     assert "this looks like" in error and command in error
+
+
+@pytest.mark.parametrize(
+    "kind, options, content, words",
+    [
+        ("ted", "--source a --target b", '{"s": "A"}\n', "looks like JSON lines: use ctxmt corpus records"),
+        (
+            "tmx",
+            "--tmx a",
+            "<CHAPTER ID=1>\nA\n",
+            "looks like Europarl with its tags: use ctxmt corpus europarl",
+        ),
+        (
+            "opus",
+            "--alignment a --xml .",
+            '<tmx version="1.4"><body/></tmx>',
+            "like TMX: use ctxmt corpus tmx",
+        ),
+        ("wmt", "--source a --target b", '<srcset setid="x">', "has no talks (<doc docid=...>, <talkid>)\n"),
+    ],
+)
+def test_every_command_names_another_for_its_kind(
+    tmp_path, capsys, monkeypatch, kind, options, content, words
+):
+    monkeypatch.chdir(tmp_path)
+    for name in "ab":
+        (tmp_path / name).write_text(content)
+    languages = ("--source-lang", "en", "--target-lang", "fr", "--out", "out")
+    with pytest.raises(SystemExit) as end:
+        main(["corpus", kind, *options.split(), *languages])
+    error = capsys.readouterr().err
+    assert end.value.code == 2 and words in error and len(error.strip().splitlines()) == 1
 
 
 def test_parquet_that_is_damaged_or_not_understood(tmp_path, capsys, monkeypatch):

@@ -128,6 +128,26 @@ def test_chapters_and_speakers_are_metadata(tmp_path):
     ]
 
 
+def test_what_subtitles_say_of_themselves(tmp_path):
+    """Year, genre, country and duration: the source side's, else the target's, else the folder's year."""
+    about = "<meta><source>{}</source><subtitle><duration>01:02:03,400</duration></subtitle></meta>"
+    english = document(about.format("<genre>Comedy,Drama</genre><year>2009</year>"), sentence(1, "One"))
+    french = document(
+        about.format("<year>1900</year><country>France</country><genre> </genre>"), sentence(1, "Un")
+    )
+    plain = document(sentence(1, "One"))
+    made = []
+    for number, sides in enumerate([(english, french), (plain, french), (plain, plain)]):
+        names = [f"{language}/1999/{number}/5.xml" for language in ("en", "fr")]
+        folder = write_folder(tmp_path, dict(zip(names, sides, strict=True)))
+        pairing = Pairing((folder,), "en", "fr", films=True)
+        made.append(pairing.part(linked(*names, [Link(("1",), ("1",))])).pairs[0].metadata)
+    duration = {"duration": "01:02:03,400"}
+    assert made[0] == {"genre": "Comedy, Drama", "year": "2009", "country": "France", **duration}
+    assert made[1] == {"year": "1900", "country": "France", **duration}
+    assert made[2] == {"year": "1999"}
+
+
 def test_cleaning_leaves_holes_and_symbols_are_text(tmp_path):
     text = at(["- a", "( laughs )", "c", "d &lt;sep&gt;", "e"])
     links = [(f"{number};{number}", 1.0) for number in range(1, 6)]

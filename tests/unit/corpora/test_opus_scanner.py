@@ -133,4 +133,4 @@ def test_what_real_subtitles_have_does_not_need_lxml():
     assert scan(text) is not None
     read, lxml = read_both_ways(text)
     assert read == lxml and read.texts == ["One two", "INGLATERRA é x"]
-    assert read.metadata == [{"chapter": "1"}, {"chapter": "1"}]
+    assert read.metadata == [{"year": "2001", "chapter": "1"}] * 2

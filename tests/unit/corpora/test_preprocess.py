@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from fairseq.data import Dictionary
@@ -20,28 +19,12 @@ from ctxmt_fairseq.corpora.preprocess import (
 )
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
 from ctxmt_fairseq.corpora.vocabulary import Vocabulary
-
-ENGLISH = ["the cat sees the dog", "it  runs", "the dog sleeps", "it runs home", "", "a cat sleeps"]
-FRENCH = ["le chat voit le chien", "il court", "le chien dort", "il rentre", "vide", "un chat dort"]
-IDS = ["a", "a", "b", "b", "b", "c"]
-WORDS = Vocabulary(subwords=False)
-
-
-def write(prefix, **columns):
-    """Write PREFIX.NAME for every column of lines; returns the prefix."""
-    for name, lines in columns.items():
-        text = "".join(line + "\n" for line in lines)
-        Path(f"{prefix}.{name.replace('__', '.')}").write_text(text, encoding="utf-8")
-    return str(prefix)
+from tests.helpers.preprocessed import ENGLISH, FRENCH, IDS, WORDS, corpus, write
 
 
 @pytest.fixture
 def text(tmp_path):
     return write(tmp_path / "train", en=ENGLISH, fr=FRENCH, docids=IDS)
-
-
-def corpus(text, blank_lines=False, **splits):
-    return Corpus("en", "fr", {"train": text, **splits}, blank_lines)
 
 
 def read_back(folder, split, language):

@@ -8,28 +8,12 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import parser
 from ctxmt_fairseq.corpora.preprocess import Corpus, preprocess
 from ctxmt_fairseq.corpora.vocabulary import Vocabulary
-
-ENGLISH = ["the cat sees the dog", "it  runs", "the dog sleeps", "it runs home", "", "a cat sleeps"]
-FRENCH = ["le chat voit le chien", "il court", "le chien dort", "il rentre", "vide", "un chat dort"]
-IDS = ["a", "a", "b", "b", "b", "c"]
-WORDS = Vocabulary(subwords=False)
-
-
-def write(prefix, **columns):
-    """Write PREFIX.NAME for every column of lines; returns the prefix."""
-    for name, lines in columns.items():
-        text = "".join(line + "\n" for line in lines)
-        Path(f"{prefix}.{name.replace('__', '.')}").write_text(text, encoding="utf-8")
-    return str(prefix)
+from tests.helpers.preprocessed import ENGLISH, FRENCH, IDS, WORDS, corpus, write
 
 
 @pytest.fixture
 def text(tmp_path):
     return write(tmp_path / "train", en=ENGLISH, fr=FRENCH, docids=IDS)
-
-
-def corpus(text, blank_lines=False, **splits):
-    return Corpus("en", "fr", {"train": text, **splits}, blank_lines)
 
 
 def contents(folder):

@@ -6,13 +6,7 @@ from pathlib import Path
 import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
-from tests.helpers.evidence_runs import evidence_modules, result, training_result
-
-
-@pytest.fixture(scope="module")
-def evidence():
-    with evidence_modules() as modules:
-        yield modules
+from tests.helpers.evidence_runs import result, training_result
 
 
 def test_results_are_read_as_they_were_written(evidence, tmp_path):

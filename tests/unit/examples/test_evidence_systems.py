@@ -6,16 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.evidence_runs import evidence_modules, tiny_place
+from tests.helpers.evidence_runs import tiny_place
 
 RUNS = Path(__file__).parents[3] / "docs/results/runs"
 PLACES = ("", "--user-dir", "--save-dir", "--sentence-checkpoint", "--amp")  # and what machines differ in
-
-
-@pytest.fixture(scope="module")
-def evidence():
-    with evidence_modules() as modules:
-        yield modules
 
 
 def test_runs_of_names(evidence):

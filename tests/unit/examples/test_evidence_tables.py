@@ -10,13 +10,7 @@ from scipy import stats
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.significance.p_values import holm
-from tests.helpers.evidence_runs import evidence_modules, result, training_result
-
-
-@pytest.fixture(scope="module")
-def evidence():
-    with evidence_modules() as modules:
-        yield modules
+from tests.helpers.evidence_runs import result, training_result
 
 
 @pytest.fixture

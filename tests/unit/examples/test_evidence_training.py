@@ -10,18 +10,7 @@ import time
 import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
-from tests.helpers.evidence_runs import EXAMPLES, evidence_modules, tiny_place
-
-
-@pytest.fixture(scope="module")
-def evidence():
-    with evidence_modules() as modules:
-        yield modules
-
-
-@pytest.fixture
-def place(evidence, tmp_path):
-    return tiny_place(evidence, tmp_path)
+from tests.helpers.evidence_runs import EXAMPLES
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ sentence_checkpoint valid_contrast valid_contrast_examples
 attention_highlights attention_weight attention_layers decoding source_context
 source_context_after target_context target_context_on_source context_selection keep_sentence
 sample_context_size coword_dropout max_window_tokens max_sentence_tokens count_current_tokens no_separator
-batch_runs token_weights need_weight upsample context_store text_encoder metadata_fields
+window_tokens batch_runs token_weights need_weight upsample context_store text_encoder metadata_fields
 current_vector context_dropout context_end missing_context
 """.split()
 _PIPELINE = "without --pipeline-model-parallel, which is refused"
