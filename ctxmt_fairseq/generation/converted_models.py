@@ -132,8 +132,8 @@ class _Side(nn.Module):
 class ConvertedSearch(SequenceGenerator):
     """CTranslate2's beam search in the place of fairseq's.
 
-    CTranslate2 reads a forced prefix token by token (to read it at once, it would have to search sentence by
-    sentence and fix the first free token: ``return_alternatives``), and divides scores by the length of prefix and sentence
+    CTranslate2 reads a forced prefix token by token: at once (``return_alternatives``) it would search
+    sentence by sentence, and fix the first free token. It divides scores by the length of prefix and sentence
     when it chooses what to keep; the n-best list is ranked anew.
     """
 
