@@ -148,6 +148,8 @@ class ConvertedSearch(SequenceGenerator):
         self.converted = self.model.models[0]
 
     def generate(self, models: Any, sample: Dict[str, Any], **kwargs: Any) -> List[List[Dict[str, Any]]]:
+        if kwargs.get("constraints") is not None:
+            raise BadInput("--glossary: CTranslate2's search forces no terms")
         sources = self.converted.sources_of(sample["net_input"])
         prefixes: List[List[str]] = [[] for _ in sources]
         if forces_prefixes(self):
