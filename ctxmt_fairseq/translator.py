@@ -12,6 +12,7 @@ from typing import (
     Iterable,
     Iterator,
     List,
+    Mapping,
     NamedTuple,
     Optional,
     Sequence,
@@ -35,6 +36,7 @@ from ctxmt_fairseq.generation.long_sentences import WAYS, FittedText, joined_tex
 from ctxmt_fairseq.generation.quantization import QUANTIZATIONS, quantize
 from ctxmt_fairseq.generation.search_settings import BOUNDS, DOCUMENTS_AT_ONCE, SearchSettings
 from ctxmt_fairseq.generation.user_code import import_user_dir
+from ctxmt_fairseq.text.glossary import Glossary, read_glossary
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 logger = logging.getLogger(__name__)
@@ -191,7 +193,7 @@ class Translator:
         Args:
             documents: a list of documents, each a list of source sentences. An empty sentence stays empty.
             contexts: the sentences' metadata, for models that read it; see ``GivenDocuments.metadata``.
-            search: settings of the search for this call, such as ``beam=1``.
+            search: settings of the search for this call, such as ``beam=1``; and the terms of ``n_best``.
 
         Raises:
             BadInput: ``documents`` has another shape, sentences are too long for the models (unless
@@ -213,19 +215,31 @@ class Translator:
             yield from self.translate(block, **search)
 
     @one_at_a_time
-    def n_best(self, documents: Any, contexts: Any = None, **search: Any) -> List[List[List[Translation]]]:
+    def n_best(
+        self,
+        documents: Any,
+        contexts: Any = None,
+        *,
+        keep: Sequence[str] = (),
+        glossary: Union[PathLike, Mapping[str, str], None] = None,
+        **search: Any,
+    ) -> List[List[List[Translation]]]:
         """All translations of every sentence with which the search ends, best first: as many as the beam is
         wide, or fewer if some are alike. The best one is context for the next sentences. Of a sentence that
         was split, the n-th ones of its parts are joined, with the mean of their scores.
 
-        Args, raises:
-            as ``translate``.
+        Args:
+            keep, glossary: terms that the translation of a sentence holds if the sentence has them, see
+                ``read_glossary``; a warning names those that it does not hold.
+
+        Other args, raises:
+            as ``translate``; also if ``keep`` or ``glossary`` are given and whole windows are decoded.
         """
         text = GivenDocuments.of(documents)
         settings = _replaced(self.search, search)
         if self.loaded.task.context_options().context_selection == "reference":
             raise BadInput("--context-selection reference needs references: call score, which is given them")
-        translator = self.document_translator(settings)
+        translator = self.document_translator(settings, read_glossary(glossary, keep))
         fitted = translator.fit(text, self.too_long)
         metadata = self._contexts(text, contexts, fitted)
         if text != self._warned_of:  # an evaluation translates the same text in many contexts
@@ -233,7 +247,8 @@ class Translator:
             self._warned_of = text
         found: Dict[int, List[Translation]] = {}
         if fitted.sources:
-            running = translator.running(fitted.sources, fitted.documents, contexts=metadata)
+            how: Any = {"contexts": metadata, "sentences": fitted.sentences}
+            running = translator.running(fitted.sources, fitted.documents, **how)
             lines = translator.translate(running, range(len(fitted.sources)))
             progress = tqdm(lines, total=len(fitted.sources), unit="sentence", leave=None, disable=None)
             for line, nbest in progress:
@@ -297,9 +312,11 @@ class Translator:
         self.loaded.warn_of_unknown(suite.name, *texts_of(suite.examples))
         return score_candidates(self.loaded, suite.examples, max_tokens)
 
-    def document_translator(self, search: Optional[SearchSettings] = None) -> DocumentTranslator:
+    def document_translator(
+        self, search: Optional[SearchSettings] = None, glossary: Optional[Glossary] = None
+    ) -> DocumentTranslator:
         """A translator of documents of tokens, with these settings of the search or the translator's own."""
-        return DocumentTranslator(self.loaded, search or self.search, self.documents_at_once)
+        return DocumentTranslator(self.loaded, search or self.search, self.documents_at_once, glossary)
 
     def _contexts(
         self, text: GivenDocuments, contexts: Any, fitted: Optional[FittedText] = None

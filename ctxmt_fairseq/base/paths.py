@@ -119,6 +119,10 @@ class OutputFolder(Output):
         yield from ()
 
 
+class SharedFolder(OutputFolder):
+    """A folder that several processes of a command look into; the first writes it."""
+
+
 class OutputPrefix(OutputFolder):
     """How the names of several files begin that are written."""
 

@@ -73,6 +73,16 @@ def united(own: Dict[Key, Value]) -> Dict[Key, Value]:
     return {key: value for each in found for key, value in each.items()}
 
 
+def first_says(value: Value) -> Value:
+    """What the first process has; all of them must ask. Waits for the others."""
+    return united({number(): value})[0]
+
+
+def own_file(path: str) -> str:
+    """What a process writes in place of a file, which is the first one's."""
+    return f"{path}.process{number()}" if number() else path
+
+
 def run_processes(words: Sequence[str], processes: int) -> int:
     """Run a command in so many processes, of which the first speaks; if one fails, all end.
 

@@ -10,7 +10,7 @@ from typing import Any, List, Optional
 from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.command import Command, OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.paths import STANDARD, Output, OutputFolder
+from ctxmt_fairseq.base.paths import STANDARD, Output, OutputFolder, SharedFolder
 from ctxmt_fairseq.base.provenance import COMMAND_LINE
 
 
@@ -42,16 +42,18 @@ class SharedCommand(Command):
 
 def _elsewhere(group: Any, folder: str, files: List[str]) -> Any:
     """A group of options with other outputs: files beside those that were asked for, because their journals
-    must outlive this process, and folders below ``folder``."""
+    must outlive this process, and folders below ``folder``, unless they are shared."""
     values = {}
     for name, value in vars(group).items():
         if isinstance(value, OptionGroup):
             value = _elsewhere(value, folder, files)
+        elif isinstance(value, SharedFolder) or value == STANDARD:
+            pass
         elif isinstance(value, OutputFolder):
             os.makedirs(os.path.join(folder, name), exist_ok=True)
             value = type(value)(os.path.join(folder, name, os.path.basename(value)))
-        elif isinstance(value, Output) and value != STANDARD:
-            value = type(value)(f"{value}.process{ranks.number()}")
+        elif isinstance(value, Output):
+            value = type(value)(ranks.own_file(value))
             files += value.files()
         values[name] = value
     return type(group)(**values)

@@ -19,9 +19,10 @@ Example: ctxmt embed data-bin --train text/train --valid text/valid --test text/
 from pathlib import Path
 from typing import Any, Optional
 
-from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.command import argument, option
 from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.base.paths import Folder, Output, OutputFolder
+from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.device import Device
 from ctxmt_fairseq.cli.options.result_files import as_json
 from ctxmt_fairseq.cli.options.split_prefixes import Splits
@@ -29,7 +30,7 @@ from ctxmt_fairseq.vectors.context_store import DTYPES
 from ctxmt_fairseq.vectors.text_encoders import BATCH, DEFAULT_ENCODER
 
 
-class Embed(Command):
+class Embed(SharedCommand):
     data: Folder = argument("DATA", "a data folder of ctxmt preprocess")
     splits: Splits
     out: Optional[OutputFolder] = option("the store's folder (default: DATA/contexts)")
@@ -66,7 +67,7 @@ class Embed(Command):
         else:
             device = str(chosen_device(self.hardware.chosen))
             report = embed(request, out, self.encoder, self.dtype, device, self.batch_size)
-            print(result_text(report))
+            print(result_text(report) if report else "")
         write_files([(self.json, as_json(report))])
 
 

@@ -22,9 +22,11 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
-from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base import ranks
+from ctxmt_fairseq.base.command import argument, option
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.paths import Input, OutputFolder, Prefix
+from ctxmt_fairseq.base.paths import Input, Prefix, SharedFolder
+from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.model import ModelWithContext
 from ctxmt_fairseq.cli.options.result_files import TableStyle, as_json
 from ctxmt_fairseq.cli.options.whole_run import Contexts, Scores, Search
@@ -38,11 +40,11 @@ FIRST_PASS = 0.6  # its length penalty, where the evaluated model's is searched
 LENPENS = [n / 10 for n in range(4, 31)]
 
 
-class Evaluate(Command):
+class Evaluate(SharedCommand):
     path: Input = argument("MODEL", "a training's folder; or checkpoints joined by ':'")
     text: Prefix = argument("TEXT", "prefix of the text's files")
     suites: List[Input] = argument("SUITE", "contrastive sets", [])
-    out: Optional[OutputFolder] = option("(default: evaluation in MODEL's folder)")
+    out: Optional[SharedFolder] = option("(default: evaluation in MODEL's folder)")
     average: int = option("how many checkpoints of a folder are averaged; 1: the best alone", 1)
     context: Contexts
     search: Search
@@ -106,6 +108,8 @@ class Evaluate(Command):
                 evaluate(f"{name}.{context}", decoding, penalty, selection=selection, given=given)
         for suite in suites:
             evaluator.contrast(suite)
+        if ranks.number():
+            return
         found = results_file.collect(out, evaluator.finished_scores(text), evaluator.finished_contrasts())
         record = {**found, "trained_window": evaluator.trained_window, "made_by": made_by()}
         write_file(out / results_file.RESULTS, as_json(record))

@@ -81,6 +81,10 @@ class Translate(SharedCommand):
         "which sentence of the decoded window is the translation"
     )
     documents_at_once: int = option("documents translated side by side", DOCUMENTS_AT_ONCE)
+    keep: List[str] = option(
+        "a term that stays as it is; repeated for more", [], action="append", metavar="TERM"
+    )
+    glossary: Optional[Input] = option("terms: in each line one, a tab, and what it becomes")
     scores: bool = option("print each translation's score and a tab before it")
     too_long: TooLong = TOO_LONG
     search: OptionGroup = search()
@@ -88,14 +92,15 @@ class Translate(SharedCommand):
 
     def run(self) -> None:
         from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
+        from ctxmt_fairseq.text.glossary import read_glossary
 
-        mark = self._mark()
+        mark, glossary = self._mark(), read_glossary(self.glossary, self.keep)
         # What is wrong with a file is said before the model is loaded.
         file = self._file()
         texts = self._texts() if file or self._by_document else list(self._texts())
         how = {name: getattr(self, name) for name in ("documents_at_once", "decoding", "keep_sentence")}
         model = self.model.load(self.path, self.search, **how)
-        translator = model.document_translator()
+        translator = model.document_translator(glossary=glossary)
         if file:
             documents = file.documents(model.loaded.languages)
             texts = iter([(documents, self._metadata(documents))])

@@ -13,9 +13,11 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.folders import check_folder
 from ctxmt_fairseq.corpora.data_folder import PathLike, digest_line, read_description
+from ctxmt_fairseq.corpora.shared_encoder import SharedEncoder
 from ctxmt_fairseq.corpora.store_writer import check_same_kind, store_writer
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.text_steps import TextSteps, steps_of_language
@@ -139,9 +141,15 @@ def embed(
 ) -> Dict[str, Any]:
     """Make the store ``out``, or add to it; returns what is in it then (``summary``).
 
-    On an error the store keeps what was embedded so far.
+    On an error the store keeps what was embedded so far. Of several processes the first writes the store;
+    the others embed for it.
     """
-    encoder = load_text_encoder(encoder_name, device, batch_size)
+    encoder: Any = load_text_encoder(encoder_name, device, batch_size)
+    if ranks.count() > 1:
+        encoder = SharedEncoder(encoder)
+    if ranks.number():
+        encoder.serve()
+        return {}
     wanted = StoreHeader(encoder.name, encoder.dimension, dtype, (), request.sentences)
     store = existing(out)
     check_folder(out)
@@ -163,6 +171,8 @@ def embed(
             )
             writer.write_split(split, rows, surveys[split].digest)
             new[split] = writer.new - before
+    if ranks.count() > 1:
+        encoder.end()
     return summary(out, new)
 
 

@@ -3,6 +3,7 @@
 import re
 from typing import Dict, Iterable, Tuple
 
+from ctxmt_fairseq.base.paths import STANDARD
 from ctxmt_fairseq.text.text_lines import open_text
 
 Kind = Tuple[str, ...]  # what a file looks like, and the commands that read it
@@ -35,7 +36,7 @@ def hint(head: bytes, command: str) -> str:
 
 def hint_of(paths: Iterable[str], command: str) -> str:
     """``hint`` for the first of the files that has one."""
-    for path in paths:
+    for path in (path for path in paths if path != STANDARD):
         try:
             with open_text(path) as stream:
                 found = hint(stream.peek(1000), command)  # type: ignore[attr-defined]

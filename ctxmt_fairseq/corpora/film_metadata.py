@@ -12,7 +12,7 @@ from ctxmt_fairseq.base.files import open_outputs
 from ctxmt_fairseq.corpora.film_records import FIELDS, Films
 from ctxmt_fairseq.corpora.films import normal_id
 from ctxmt_fairseq.text.documents import id_spans, iterate_ids
-from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.metadata_files import MetadataFiles, metadata_line
 from ctxmt_fairseq.text.metadata_text import metadata_text, parse_metadata
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, parse_flag, together
 
@@ -94,7 +94,7 @@ def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]
                     named.add(film.id)
                 known = film_texts(film, films.get(film.id, {})) if film else {}
             metadata = {**before, **known}
-            streams[outputs[0]].write(json.dumps(metadata, ensure_ascii=False).encode() + b"\n")
+            streams[outputs[0]].write(f"{metadata_line(metadata)}\n".encode())
             counts["lines"] += 1
             if current:
                 counts["sentences"] += 1

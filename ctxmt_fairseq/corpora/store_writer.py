@@ -15,6 +15,7 @@ from typing import Any, Iterator, List, Optional, Sequence
 
 import numpy as np
 
+from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.drafts import PREFIX, Draft, Lock
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import writing
@@ -36,7 +37,7 @@ from ctxmt_fairseq.vectors.context_store import (
 )
 from ctxmt_fairseq.vectors.text_encoders import TextEncoder
 
-CHUNK = 2048  # so many texts are embedded, and put on disk, together
+CHUNK = 2048  # so many texts a process embeds together
 _SAME = 0.01  # two runs of one encoder may differ so much, because devices and float16 round differently
 
 
@@ -129,7 +130,7 @@ class StoreWriter:
             row = self.header.count + len(self._waiting)
             self._lookup.add([(text, row)])
             self._waiting.append(text)
-            if len(self._waiting) == CHUNK:
+            if len(self._waiting) == CHUNK * ranks.count():
                 self._embed_waiting()
         return row
 

@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import open_outputs
 from ctxmt_fairseq.corpora.pairs import Account, Pair, Part
-from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.metadata_files import MetadataFiles, metadata_line
 
 Route = Callable[[str], int]  # a document id -> the place of the corpus that it goes to
 _ENDS = ("docids", "current", "meta.jsonl", "counts.json")
@@ -30,7 +30,7 @@ class _Corpus:
         """Write pairs. A document id must be one line, because several would shift all ids behind it."""
         sources, targets, ids, current, metadata = zip(*pairs, strict=True)
         marks = ["1" if one else "0" for one in current]
-        objects = [json.dumps(dict(one), ensure_ascii=False) if one else "{}" for one in metadata]
+        objects = [metadata_line(one) if one else "{}" for one in metadata]
         for stream, column in zip(self.columns, (sources, targets, ids, marks, objects), strict=True):
             stream.write("\n".join([*column, ""]).encode())
         for name, _ in itertools.groupby(ids):

@@ -210,9 +210,8 @@ class BatchedWindows(FairseqDataset):
             left_out |= self.whole_sizes.source > window
         if sentence is not None:
             measured = self.measured(self.encoded_arrangement)
-            left_out |= measured.long_inputs(
-                self.lines, sentence, self.epoch_of_draws, self.whole_sizes.reach
-            )
+            reach = self.whole_sizes.reach
+            left_out |= measured.long_inputs(self.lines, sentence, self.epoch_of_draws, reach)
         shortened = int(np.count_nonzero((self.window_sizes.reach < self.whole_sizes.reach) & ~left_out))
         if shortened:
             logger.warning(

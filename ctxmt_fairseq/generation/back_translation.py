@@ -1,11 +1,11 @@
 """The files beside a back-translation, so that both are a training corpus (Sennrich et al. 2016)."""
 
-import json
 import os
 from typing import Dict, Iterable, List, Optional, Tuple
 
 from ctxmt_fairseq.generation.input_documents import InputDocuments
 from ctxmt_fairseq.text.documents import iterate_ids
+from ctxmt_fairseq.text.metadata_files import metadata_line
 from ctxmt_fairseq.text.text_lines import PathLike
 
 
@@ -35,7 +35,7 @@ def other_files(
         "meta.jsonl": None,
     }
     if mark is not None:
-        columns["meta.jsonl"] = [json.dumps(dict([mark]), ensure_ascii=False)] * len(documents.sentences)
+        columns["meta.jsonl"] = [metadata_line(dict([mark]))] * len(documents.sentences)
     return [
         (f"{prefix}.{column}", None if lines is None else "".join(f"{line}\n" for line in lines))
         for column, lines in columns.items()

@@ -1,12 +1,13 @@
 """Translates whole documents, many side by side: each sentence after the earlier ones of its document."""
 
 import functools
-from typing import Any, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
 
 from ctxmt_fairseq.base import ranks
+from ctxmt_fairseq.generation.forced_terms import ForcedTerms
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.long_sentences import FittedText, SourceText, fit_sentences
 from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE, SearchSettings
@@ -15,6 +16,7 @@ from ctxmt_fairseq.tasks.search.best_symbols import hand_best_symbols
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
 from ctxmt_fairseq.tasks.search.running_document import RunningDocuments, schedule
 from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.glossary import Glossary
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 _LEAST_PART = 20  # tokens of a part of a sentence, however little the search may write
@@ -28,9 +30,16 @@ class DocumentTranslator:
         loaded: the models; their task says how target windows are decoded.
         search: settings of the search.
         width: documents side by side.
+        glossary: terms that translations must hold; see ``ForcedTerms``.
     """
 
-    def __init__(self, loaded: LoadedModels, search: SearchSettings, width: int = DOCUMENTS_AT_ONCE):
+    def __init__(
+        self,
+        loaded: LoadedModels,
+        search: SearchSettings,
+        width: int = DOCUMENTS_AT_ONCE,
+        glossary: Optional[Glossary] = None,
+    ):
         self.loaded, self.search = loaded, search
         self.width = width
         self.count = WindowCount()
@@ -39,13 +48,17 @@ class DocumentTranslator:
         for model in loaded.models:  # else fairseq's layers return attention weights in evaluation
             model.make_generation_fast_(need_attn=False)
         self.generator: Any = loaded.task.build_generator(loaded.models, search)
+        self.terms = ForcedTerms(glossary, loaded, search.beam) if glossary else None
+        if self.terms:
+            self.generator.search = self.terms.search
         hand_best_symbols(self.generator)
 
     @property
     def remark(self) -> Optional[str]:
-        """A warning, at the end, of wrong separators and of translations that were cut off."""
+        """A warning, at the end, of wrong separators, of translations that were cut off, of missing terms."""
         task = self.loaded.task
-        return self.count.report(task.forced, bool(task.options["target_context"]))
+        counted = self.count.report(task.forced, bool(task.options["target_context"]))
+        return "; ".join(filter(None, [counted, self.terms.remark if self.terms else None])) or None
 
     def fit(self, text: SourceText, too_long: str) -> FittedText:
         """Make a text such that the models can read it; see ``fit_sentences``. Parts of sentences are so long
@@ -61,8 +74,13 @@ class DocumentTranslator:
         targets: Optional[Sequence[torch.Tensor]] = None,
         contexts: Optional[SentenceContexts] = None,
         current: Optional[np.ndarray] = None,
+        sentences: Sequence[str] = (),
     ) -> RunningDocuments:
-        """Prepare documents for ``translate``; see ``RunningDocuments``."""
+        """Prepare documents for ``translate``; see ``RunningDocuments``.
+
+        Args:
+            sentences: the text of the sources, in which terms are found.
+        """
         for encoder in self.caching:
             encoder.sentence_cache = SentenceCache()
         return RunningDocuments(
@@ -74,6 +92,7 @@ class DocumentTranslator:
             unique_sentences=True if self.caching else None,
             contexts=contexts,
             current=current,
+            terms=[self.terms.tokens(sentence) for sentence in sentences] if self.terms else None,
         )
 
     def translate(
@@ -85,8 +104,18 @@ class DocumentTranslator:
         other. Which sentences of windows they are: see ``RunningDocuments.wanted``. Where several processes
         share the work, the lines of the others come last, with tokens and scores alone.
         """
+        for line, nbest in self._shared(running, lines):
+            if self.terms and running.terms:
+                self.terms.count([*running.terms[line]], nbest[0]["tokens"])
+            yield line, nbest
+
+    def _shared(
+        self, running: RunningDocuments, lines: Sequence[int]
+    ) -> Iterator[Tuple[int, List[Hypothesis]]]:
         windows = functools.partial(self._windows, running)
-        if ranks.count() == 1:
+        selection = self.loaded.task.context_options().context_selection
+        across = self.dependent and selection in ("random", "shuffled", "swapped")
+        if ranks.count() == 1 or across and not running.targets.sizes.all():  # which read other documents'
             yield from running.wanted(lines, windows)
             return
         documents, before = running.dataset.builder.documents, dict(vars(self.count))
@@ -95,7 +124,7 @@ class DocumentTranslator:
         for line in lines:
             weights[of_line[line]] += len(running.sources[line])
         mine = ranks.own_share(weights.tolist())
-        own = {}
+        own: Dict[int, Any] = {}
         for line, nbest in running.wanted([line for line in lines if mine[of_line[line]]], windows):
             own[line] = [(each["tokens"].tolist(), float(each["score"])) for each in nbest]
             yield line, nbest

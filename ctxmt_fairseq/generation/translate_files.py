@@ -59,13 +59,15 @@ def translate_file(
         loaded.warn_of_unknown(target_context, targets=given)
         targets = [loaded.encode_target(given[line]) for line in text.origins.tolist()]
     contexts, current = _contexts(loaded, text, metadata), np.flatnonzero(text.current)
-    running = translator.running(text.sources, text.documents, targets, contexts, current)
+    how: Any = {"contexts": contexts, "current": current, "sentences": text.sentences}
+    running = translator.running(text.sources, text.documents, targets, **how)
     wanted = text.current | (translator.dependent and targets is None)
     done: Dict[int, Dict[str, Any]] = {}
     with contextlib.ExitStack() as stack:
         journal: Optional[KeptTranslations] = None
         if output is not None and (file := destination(output).file):
-            run = _run(documents, settings, target_context, metadata)
+            terms = translator.terms and translator.terms.glossary.entries
+            run = _run(documents, {**settings, "terms": terms}, target_context, metadata)
             symbols = len(loaded.task.target_dictionary)
             journal = KeptTranslations(file, run, len(text.sentences), symbols, replace)
             stack.enter_context(journal)
@@ -164,7 +166,8 @@ def post_edit(
     """
     loaded = translator.loaded
     text = translator.fit(documents, too_long)
-    running = translator.running(text.sources, text.documents, contexts=_contexts(loaded, text, metadata))
+    how: Any = {"contexts": _contexts(loaded, text, metadata), "sentences": text.sentences}
+    running = translator.running(text.sources, text.documents, **how)
     for line in range(len(documents.sentences)):
         if not (documents.current[line] or translator.dependent):
             continue

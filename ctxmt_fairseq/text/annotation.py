@@ -3,18 +3,19 @@
     {"words": [{"text": "dogs", "start": 4, "end": 8, "pos": "NOUN", "lemma": "dog", "number": "Plur"}]}
 
 ``start`` and ``end`` are places in the sentence, in characters, without blanks at its ends. ``pos``,
-``lemma``, ``gender`` and ``number`` may be missing or null; other keys are ignored.
+``lemma``, ``gender``, ``number``, ``case``, ``person`` and ``verb_form`` may be missing or null; other keys
+are ignored.
 """
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any, List, Optional, Sequence
+from typing import Any, Iterator, List, Optional, Sequence
 
 from ctxmt_fairseq.text.json_files import Place, get, json_lines
-from ctxmt_fairseq.text.text_lines import PathLike, one_each
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, one_each, together
 
 EDGES = ("start", "end")
-LABELS = ("pos", "lemma", "gender", "number")
+LABELS = ("pos", "lemma", "gender", "number", "case", "person", "verb_form")
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,9 @@ class AnnotatedWord:
     lemma: Optional[str] = None
     gender: Optional[str] = None
     number: Optional[str] = None
+    case: Optional[str] = None
+    person: Optional[str] = None
+    verb_form: Optional[str] = None
 
 
 def is_noun(word: AnnotatedWord) -> bool:
@@ -48,6 +52,12 @@ def read_annotation(path: PathLike, sentences: Sequence[str]) -> List[List[Annot
         _words(place, get(place, record, "words", list), sentences[number])
         for number, (place, record) in enumerate(lines)
     ]
+
+
+def iterate_annotation(path: PathLike, text: PathLike) -> Iterator[List[AnnotatedWord]]:
+    """Yield the words of every line of a text's file, as ``read_annotation`` reads them."""
+    for sentence, (place, record) in together([(text, iterate_lines(text)), (path, json_lines(path))]):
+        yield _words(place, get(place, record, "words", list), sentence.strip())
 
 
 def _words(place: Place, records: List[Any], sentence: str) -> List[AnnotatedWord]:

@@ -18,6 +18,7 @@ _TOKENIZERS = {
 _NEEDS = {"ja-mecab": ("MeCab", "char"), "ko-mecab": ("mecab_ko", None)}
 _SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 _UNSPACED = regex.compile(f"[{_SCRIPTS}]")
+_MARK_OR_WORD = regex.compile(rf"(?=[{_SCRIPTS}])\X|[\w--[{_SCRIPTS}]]+|\S", regex.V1)
 _WORD = regex.compile(rf"(?=[{_SCRIPTS}])\X|[^\s{_SCRIPTS}]+")
 
 
@@ -30,6 +31,11 @@ def words_of(text: str) -> List[str]:
     """The words of a text: what stands between white space; in a script that has none, each character with
     its marks (grapheme cluster), which needs no dictionary and counts alike everywhere."""
     return _WORD.findall(text) if unspaced(text) else text.split()
+
+
+def marks_and_words(text: str) -> List[str]:
+    """The words of a text as ``words_of`` finds them, and each sign of punctuation for itself."""
+    return _MARK_OR_WORD.findall(text)
 
 
 def primary(language: str) -> str:

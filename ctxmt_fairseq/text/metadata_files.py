@@ -6,6 +6,7 @@ read here, so both layouts count everywhere, also side by side.
 
 import glob
 import itertools
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar
@@ -16,6 +17,11 @@ from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
 _JSON = "jsonl"
 T = TypeVar("T")
+
+
+def metadata_line(fields: Mapping[str, str]) -> str:
+    """A line of PREFIX.meta.jsonl, as all that write one write it."""
+    return json.dumps(dict(fields), ensure_ascii=False)
 
 
 @dataclass(frozen=True)

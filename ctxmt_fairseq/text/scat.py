@@ -14,7 +14,7 @@ from ctxmt_fairseq.text.text_lines import PathLike, lines_together
 
 LANGUAGES = ("en", "fr")
 PRONOUN = re.compile(r"(?<!\w)<p>([^<>]*)</p>(?!\w)")  # s<p>it</p>ting is an error of the release
-_SUPPORT = re.compile(r"<hon>(.*?)</?hoff>")
+_SUPPORT = re.compile(r"<hon>((?:[^<]|<(?!/?hoff>|hon>))*)</?hoff>")
 _MARK = re.compile(r"</?(?:p|hon|hoff)>")
 _ADDED = re.compile(r"(?<=[\s'’]) (?=<hon>)|(?<=<hoff>) (?=[\s.,)…])")  # blanks around what was marked
 _FILE = re.compile(r"(.+?)(?:\.context)?\.(?:en|fr)")

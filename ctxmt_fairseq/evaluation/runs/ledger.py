@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Sequence
 
+from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import write_file
 from ctxmt_fairseq.base.journal import fingerprint
@@ -42,9 +43,16 @@ class Ledger:
             self._steps = {name: step for name, step in steps.items() if isinstance(step, dict)}
 
     def make(
-        self, step: str, made_from: Any, files: Sequence[str], work: Callable[[], None], about: Any = None
+        self,
+        step: str,
+        made_from: Any,
+        files: Sequence[str],
+        work: Callable[[], None],
+        about: Any = None,
+        shared: bool = False,
     ) -> bool:
-        """Do a step unless it is finished; return whether it was done.
+        """Do a step unless it is finished; return whether it was done. Of several processes the first decides
+        and, unless the work is shared, does it, while the others wait.
 
         Args:
             made_from: everything on which its result depends, for JSON.
@@ -52,12 +60,14 @@ class Ledger:
         """
         key = fingerprint(made_from)
         known = self._steps.get(step, {})
-        if known.get("made_from") == key and known.get("files") == self._hashes(files):
+        if ranks.first_says(known.get("made_from") == key and known.get("files") == self._hashes(files)):
             if known.get("about") != fingerprint(about):
                 known["about"] = fingerprint(about)
                 self._write()
             return False
-        work()
+        if shared or not ranks.number():
+            work()
+        ranks.first_says(None)  # its files are there
         self._steps.pop(step, None)
         self._steps[step] = {"made_from": key, "about": fingerprint(about), "files": self._hashes(files)}
         self._write()
@@ -75,4 +85,5 @@ class Ledger:
         return {name: file_hash(self.folder / name) for name in there}
 
     def _write(self) -> None:
-        write_file(self.folder / NAME, json.dumps(self._steps, indent=1) + "\n")
+        if not ranks.number():
+            write_file(self.folder / NAME, json.dumps(self._steps, indent=1) + "\n")

@@ -5,10 +5,11 @@ made so far, or given ones.
 """
 
 import collections
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
+from fairseq.token_generation_constraints import pack_constraints
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.device_copies import to_device
@@ -73,6 +74,7 @@ class RunningDocuments:
             states (``sentence_cache``); None: as the task's options say.
         contexts: what the models read of the sentences besides their tokens (``LoadedModels.contexts_of``).
         current: (n,) which ones are translated, None for all; the others are only context.
+        terms: of each sentence the tokens (T,) of terms that its translation must hold; for ``TermSearch``.
     """
 
     def __init__(
@@ -85,8 +87,9 @@ class RunningDocuments:
         unique_sentences: Optional[bool] = None,
         contexts: Optional[SentenceContexts] = None,
         current: Optional[np.ndarray] = None,
+        terms: Optional[Sequence[Mapping[str, torch.Tensor]]] = None,
     ):
-        self.task = task
+        self.task, self.terms = task, terms
         self.sources = Sentences(sources)
         nothing = torch.empty(0, dtype=torch.long)
         self.targets = Sentences(targets if targets is not None else [nothing] * len(self.sources))
@@ -186,6 +189,10 @@ class RunningDocuments:
         with."""
         forced = forces_prefixes(generator)
         batch, prefixes = self.batch(lines, forced)
+        options: Dict[str, Any] = {}
+        if self.terms is not None:
+            terms = [[*self.terms[line].values()] for line in batch["id"].tolist()]
+            options["constraints"] = pack_constraints(terms)
         batch = to_device(batch, next(models[0].parameters()).device)
         hypotheses = generate_current(
             generator,
@@ -195,6 +202,7 @@ class RunningDocuments:
             count,
             keep,
             prefixes if forced else None,
+            **options,
         )
         parts = batch["parts"]
         before = parts.sentences if keep == "first" else 0

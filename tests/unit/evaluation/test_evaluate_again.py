@@ -30,8 +30,8 @@ def made(monkeypatch):
     steps = []
     make = Ledger.make
 
-    def spied(self, step, made_from, files, work, about=None):
-        done = make(self, step, made_from, files, work, about)
+    def spied(self, step, made_from, files, work, *about, **how):
+        done = make(self, step, made_from, files, work, *about, **how)
         steps.extend([step] if done else [])
         return done
 

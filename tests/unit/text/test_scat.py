@@ -37,6 +37,7 @@ def records():
         ("l' <hon>arme<hoff>  a", ("l'arme a", [], [0])),
         ("un <hon>chat<hoff> noir <hon>et", ("un chat noir et", [], [1])),
         ("<hon><p>it</p></hoff> is </p>", ("it is ", [0], [0])),
+        ("<hon>a <hon>b<hoff> " + "<hon>" * 99999, ("a b ", [], [1])),
         ("", ("", [], [])),
     ],
 )  # fmt: skip

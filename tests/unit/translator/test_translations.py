@@ -215,3 +215,31 @@ def test_the_search_begins_as_fairseq_s():
     assert {name: getattr(settings, name) for name in BOUNDS} == {
         name: getattr(theirs, name) for name in BOUNDS
     }
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_terms_stand_in_translations_and_other_sentences_stay(loaded, text, task, tmp_path, capsys, models):
+    prefix, sources, _, metadata = text
+    contexts = metadata if task == "metadata_context" else None
+    plain = flat(loaded[task].translate(sources, contexts))
+    (tmp_path / "terms").write_text("a\tj i\nb\tz\n")
+    how = {"keep": ["c", "d e"], "glossary": str(tmp_path / "terms")}
+    found = flat(loaded[task].translate(sources, contexts, **how))
+    wanted = {"a": "j i", "c": "c", "d e": "d e"}
+    for source, translation in zip(flat(sources), found, strict=True):
+        terms = [term for word, term in wanted.items() if f" {word} " in f" {source} "]
+        assert all(f" {term} " in f" {translation} " for term in terms), (source, translation)
+    if task != "document_window":  # where translations are no context of others
+        untouched = [not set("abc") & set(line.split()) and "d e" not in line for line in flat(sources)]
+        assert any(untouched)
+        assert all(a == b for a, b, same in zip(plain, found, untouched, strict=True) if same)
+    files = (f"{prefix}.en", "--docids", f"{prefix}.docids", *(("--contexts", prefix) if contexts else ()))
+    command = ["translate", str(models[task]), *files, "--beam", "3", "--max-len-b", "8", "--cpu"]
+    terms = ["--keep", "c", "--keep", "d e", "--glossary", str(tmp_path / "terms")]
+    main([*command, *terms])
+    printed = capsys.readouterr()
+    assert printed.out.splitlines() == found and "the models cannot write them: z" in printed.err
+    if task == "document_window":
+        with pytest.raises(SystemExit, match="2"):
+            main([*command, "--keep", "c", "--decoding", "window"])
+        assert "do not work with --decoding window" in capsys.readouterr().err.splitlines()[-1]

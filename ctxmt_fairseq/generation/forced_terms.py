@@ -1,0 +1,81 @@
+"""The terms of a glossary, in the subwords of the models that are to write them."""
+
+from typing import Dict, List, Optional
+
+import torch
+
+from ctxmt_fairseq.base.errors import BadInput, named
+from ctxmt_fairseq.corpora.subwords import WORD_START
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.tasks.search.term_search import TermSearch
+from ctxmt_fairseq.text.glossary import Glossary, holds
+from ctxmt_fairseq.text.languages import unspaced
+
+
+class ForcedTerms:
+    """Says what of a glossary the translation of each sentence must hold, and counts what it holds.
+
+    Args:
+        beam: the search's.
+
+    Attributes:
+        search: what takes the place of fairseq's beam search.
+        wanted, lost: how many terms translations had to hold, and which of them they do not.
+        unknown: terms that the models cannot write, and that are left out.
+
+    Raises:
+        BadInput: the models decode windows, in which a term could stand in another sentence; or the
+            vocabulary is too small for the beam.
+    """
+
+    def __init__(self, glossary: Glossary, loaded: LoadedModels, beam: int):
+        self.glossary, self.loaded = glossary, loaded
+        dictionary, subwords = loaded.task.target_dictionary, loaded.target_subwords
+        if loaded.task.decodes_windows and not loaded.task.forced:
+            raise BadInput("--keep and --glossary do not work with --decoding window: leave out one of them")
+        if 2 * beam >= len(dictionary):
+            raise BadInput(f"--keep and --glossary: expected a --beam below {(len(dictionary) + 1) // 2}")
+        goes_on, open, elides, joined = [], [], [], []
+        for index, piece in enumerate(dictionary.symbols):
+            bare, (begins, follows) = subwords.bare(piece), subwords.word_starts([piece, f"{WORD_START}a"])
+            goes_on.append(not begins and bare[:1].isalnum())
+            open.append(not follows and piece != subwords.token)
+            elides.append(subwords.processor is not None and bare.endswith(("'", "’")))
+            joined.append(dictionary.indices.get(piece.removeprefix(WORD_START), index))
+        self.search = TermSearch(dictionary, *map(torch.tensor, (goes_on, open, elides, joined)))
+        self.wanted = 0
+        self.lost: List[str] = []
+        self.unknown: Dict[str, None] = {}
+
+    def tokens(self, sentence: str) -> Dict[str, torch.Tensor]:
+        """The terms that the translation of a source sentence must hold, with their tokens (T,)."""
+        found = {term: self._tokens(term) for term in self.glossary.terms(sentence)}
+        return {term: tokens for term, tokens in found.items() if tokens is not None}
+
+    def _tokens(self, term: str) -> Optional[torch.Tensor]:
+        """None: the models cannot write the term."""
+        dictionary, subwords = self.loaded.task.target_dictionary, self.loaded.target_subwords
+        pieces = [piece for piece in subwords.encode(term).split() if piece != subwords.token]
+        if unspaced(term):  # no blank stands before it
+            pieces = [*filter(None, [pieces[0].removeprefix(WORD_START), *pieces[1:]])]
+        if all(piece in dictionary for piece in pieces) and holds(subwords.decode(" ".join(pieces)), term):
+            return torch.tensor([dictionary.index(piece) for piece in pieces])
+        self.unknown[term] = None
+        return None
+
+    def count(self, terms: List[str], translation: torch.Tensor) -> None:
+        """Count terms that a translation (T,) was to hold."""
+        text = self.loaded.decode_target(translation)
+        self.wanted += len(terms)
+        self.lost += [term for term in terms if not holds(text, term)]
+
+    @property
+    def remark(self) -> Optional[str]:
+        """What became of the terms, if not all are in the translations."""
+        said = []
+        if self.lost:
+            lost = f"{len(self.lost)} of {self.wanted} terms are not in their translations"
+            said.append(f"{lost}: {named(self.lost)}")
+        if self.unknown:
+            said.append(f"left out, because the models cannot write them: {named([*self.unknown])}")
+        return "; ".join(said) or None

@@ -1,0 +1,96 @@
+"""A glossary: terms of the source language, and what each must become in a translation."""
+
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.languages import marks_and_words
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, tidy
+
+_END = ""  # no word; below it stands what the words on the way to it become
+
+
+class Glossary:
+    """Says which terms the translation of a sentence must hold.
+
+    A source term is found as whole words, cased as it is given or with a capital at its beginning. Of terms
+    that overlap the first counts, and of those that begin at one word the longest.
+
+    Attributes:
+        entries: source term -> target term.
+    """
+
+    def __init__(self) -> None:
+        self.entries: Dict[str, str] = {}
+        self._words: Dict[str, Any] = {}
+
+    def add(self, source: str, target: str, place: PathLike, line: Optional[int] = None) -> None:
+        """Add an entry, which may be there already.
+
+        Raises:
+            BadInput: a term has no word, or the source term has another target term; it names the place.
+        """
+        source, target = tidy(source), tidy(target)
+        if not (marks_and_words(source) and marks_and_words(target)):
+            raise BadInput("expected a term and its translation, found a blank", place, line)
+        known = self.entries.setdefault(source, target)
+        if known != target:
+            raise BadInput(
+                f"{source!r} is to become {target!r} and, in an earlier entry, {known!r}", place, line
+            )
+        capital = source[0].upper() + source[1:]
+        for term in [source] if capital in self.entries else [source, capital]:
+            node = self._words
+            for word in marks_and_words(term):
+                node = node.setdefault(word, {})
+            node[_END] = target
+
+    def terms(self, sentence: str) -> List[str]:
+        """The target terms that a source sentence asks for, each once, in the order of their source terms."""
+        words, found, at = marks_and_words(sentence), {}, 0
+        while at < len(words):
+            node, end, place = self._words, at + 1, at
+            while place < len(words) and (node := node.get(words[place], {})):
+                place += 1
+                if _END in node:
+                    found[at], end = node[_END], place
+            at = end
+        return [*dict.fromkeys(found.values())]
+
+
+def holds(sentence: str, term: str) -> bool:
+    """Whether a term stands in a sentence as whole words, cased as it is given."""
+    words, wanted = marks_and_words(sentence), marks_and_words(term)
+    size = len(wanted)
+    return any(words[at : at + size] == wanted for at in range(len(words) - size + 1))
+
+
+def read_glossary(
+    entries: Union[PathLike, Mapping[str, str], None], keep: Iterable[str] = ()
+) -> Optional[Glossary]:
+    """Make a glossary of a file's lines, each a source term, a tab and a target term, or of a mapping.
+
+    Args:
+        entries: the file (empty lines are none), or target terms by source term.
+        keep: terms that stay as they are.
+
+    Returns:
+        None: there are no terms.
+
+    Raises:
+        BadInput: a line has more or fewer columns; or as ``Glossary.add``.
+    """
+    found = Glossary()
+    if isinstance(entries, Mapping):
+        for source, target in entries.items():
+            found.add(source, target, "glossary")
+    elif entries is not None:
+        for number, line in enumerate(iterate_lines(entries), 1):
+            columns = line.split("\t")
+            if line.strip() and len(columns) != 2:
+                expected = f"expected a term, a tab and its translation, found {len(columns)} columns"
+                raise BadInput(expected, entries, number)
+            if line.strip():
+                found.add(columns[0], columns[1], entries, number)
+    for term in keep:
+        found.add(term, term, "keep")
+    return found if found.entries else None

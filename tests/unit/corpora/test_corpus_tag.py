@@ -1,0 +1,324 @@
+"""``ctxmt corpus tag``: sentences of which is known what context decides, and what it does not."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.corpora.phenomena.genders import Genders
+from ctxmt_fairseq.corpora.phenomena.knowledge import KNOWN, TargetLanguage
+from ctxmt_fairseq.corpora.phenomena.lines import Hit, clause, linked
+from ctxmt_fairseq.corpora.phenomena.rules import Rules
+from ctxmt_fairseq.corpora.phenomena.tagging import TaggedLine
+from ctxmt_fairseq.evaluation.contrastive_sets.ctxmt_jsonl import JsonLines
+from ctxmt_fairseq.evaluation.expected_forms import read_forms
+from ctxmt_fairseq.text.annotation import AnnotatedWord, annotation_line
+from ctxmt_fairseq.text.word_tags import read_tags
+
+LABELS = {
+    **dict.fromkeys(("Masc", "Fem", "Neut"), "gender"), **dict.fromkeys(("Sing", "Plur"), "number"),
+    **dict.fromkeys(("Nom", "Acc", "Gen"), "case"), **dict.fromkeys(("Fin", "Inf"), "verb_form"),
+    "2": "person",
+}  # fmt: skip
+
+
+def annotated(text):
+    """The sentence and words of a text such as "cats/NOUN/Plur/=cat sleep/VERB ." ("=": the lemma)."""
+    words, sentence = [], ""
+    for part in text.split():
+        word, pos, *labels = [*part.split("/"), "PUNCT" if part in ".,?!" else None][: part.count("/") + 2]
+        sentence += " " if sentence else ""
+        values = {"lemma" if x[0] == "=" else LABELS[x]: x.lstrip("=") for x in labels if x}
+        words.append(AnnotatedWord(word, len(sentence), len(sentence) + len(word), pos, **values))
+        sentence += word
+    return sentence, words
+
+
+def hits(target_lang, *pairs):
+    """(tag, word, distance) of the hits of the last of several lines (source, target, alignment)."""
+    rules, lines = Rules("en", target_lang), []
+    for source, target, pairs_of_words in pairs:
+        (text, words), (translation, its) = annotated(source), annotated(target)
+        numbers = [tuple(map(int, pair.split("-"))) for pair in pairs_of_words.split()]
+        lines.append(linked((text, translation), (words, its), numbers))
+    *before, last = lines
+    return [(hit.tag, last.target[hit.word].text, hit.distance) for hit in rules.hits(last, before[::-1])]
+
+
+FRENCH = ("the car/NOUN", "la/DET voiture/NOUN/Fem/Sing", "1-1")
+GERMAN = ("the window/NOUN", "das/DET Fenster/NOUN/Neut/Sing", "1-1")
+RUSSIAN = ("the book/NOUN", "книга/NOUN/Fem/Sing", "1-0")
+
+
+@pytest.mark.parametrize(
+    ("language", "context", "source", "target", "pairs", "found"),
+    [
+        ("fr", FRENCH, "It shines", "Elle/PRON brille/VERB", "0-0", [("pronoun", "Elle", 1)]),
+        ("fr", FRENCH, "he sees it", "il la/PRON voit/VERB", "0-0 2-1", [("pronoun", "la", 1)]),
+        # The wrong gender, number, source word, no alignment: not a matter of this context.
+        ("fr", FRENCH, "It shines", "Il/PRON brille/VERB", "0-0", []),
+        ("fr", FRENCH, "They shine", "Elles/PRON brillent/VERB", "0-0", []),
+        ("fr", FRENCH, "She shines", "Elle/PRON brille/VERB", "0-0", []),
+        ("fr", FRENCH, "It shines", "Elle/PRON brille/VERB", "", []),
+        # An antecedent in the sentence.
+        ("fr", FRENCH, "the moon if it shines", "la/DET lune/NOUN/Fem/Sing si elle brille", "3-3", []),
+        # Impersonal verbs.
+        ("fr", ("a book", "un/DET livre/NOUN/Masc/Sing", ""), "it rains", "il pleut/VERB", "0-0", []),
+        ("fr", ("a book", "un/DET livre/NOUN/Masc/Sing", ""), "it is there", "il est là", "0-0",
+         [("pronoun", "il", 1)]),
+        ("de", GERMAN, "It is open", "Es ist offen", "0-0", [("pronoun", "Es", 1)]),
+        ("de", GERMAN, "It is open", "Er ist offen", "0-0", []),
+        ("de", GERMAN, "They are open", "Sie sind offen", "0-0", []),
+        ("de", GERMAN, "There is one", "es gibt eins", "0-0", []),
+        ("ru", RUSSIAN, "I see it", "Я вижу её", "2-2", [("pronoun", "её", 1)]),
+        ("ru", RUSSIAN, "I see it", "Я вижу его", "2-2", []),
+    ],
+)  # fmt: skip
+def test_pronouns(language, context, source, target, pairs, found):
+    got = [hit for hit in hits(language, context, (source, target, pairs)) if hit[0] == "pronoun"]
+    assert got == found
+
+
+def test_the_nearest_noun_counts_and_none_beyond_the_context():
+    other = ("no", "non", "")
+    assert hits("fr", FRENCH, other, FRENCH, other, ("it", "elle", "0-0")) == [("pronoun", "elle", 2)]
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "target", "found"),
+    [
+        ("fr", "you see", "Tu/PRON vois/VERB/Fin", ["Tu", "vois"]),
+        ("fr", "I see you", "je vous/PRON vois/VERB/Fin", ["vous"]),
+        ("fr", "look , enough", "Regardez/PROPN , assez", ["Regardez"]),
+        ("fr", "come", "venez/VERB/2/Plur", ["venez"]),
+        ("fr", "he comes at my place", "il vient chez/ADP moi", []),
+        ("de", "if you want", "wenn/SCONJ Sie/PRON heute/ADV wollen/VERB/Fin", ["Sie", "wollen"]),
+        ("de", "click", "Klicken/NOUN Sie/PRON hier/ADV", ["Klicken", "Sie"]),
+        ("de", "They come", "Sie/PRON kommen/VERB/Fin", []),
+        ("de", "You come", "Sie/PRON kommen/VERB/Fin", ["Sie", "kommen"]),
+        ("de", "as they come", "da sie/PRON kommen/VERB/Fin", []),
+        ("de", "are you", "bist/AUX/Fin du/PRON", ["bist", "du"]),
+        ("ru", "you know", "вы/PRON знаете/VERB/2/Plur", ["вы", "знаете"]),
+        ("ru", "your house", "твой дом/NOUN", ["твой"]),
+        ("ru", "POWER", "СТЕПЕНЬ/VERB/2/Sing", []),
+        ("es", "your house", "tu casa", ["tu"]),
+        ("sw", "you", "wewe", []),
+    ],
+)
+def test_formality(language, source, target, found):
+    assert [word for _, word, _ in hits(language, (source, target, ""))] == found
+
+
+def test_formality_that_was_there_before():
+    formal, informal = ("you", "vous", ""), ("you", "toi", "")
+    assert hits("fr", formal, informal, ("yours", "la vôtre", "")) == [("formality", "vôtre", 2)]
+    assert hits("fr", informal, ("yours", "la vôtre", "")) == [("formality", "vôtre", None)]
+
+
+SAW = ("did/AUX he/PRON see/VERB it/PRON ?", "il l' a/AUX vu/VERB/=voir ?", "2-3")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "pairs", "found"),
+    [
+        ("he/PRON did/AUX .", "il l' a/AUX vu/VERB/=voir .", "1-3", ["vu"]),
+        ("he/PRON did/AUX n't/PART .", "il n' a/AUX rien vu/VERB/=voir .", "", ["vu"]),
+        ("he/PRON did/AUX .", "il l' a/AUX pris/VERB/=prendre .", "1-3", []),  # no verb of the context
+        ("he/PRON did/AUX .", "il l' a/AUX fait/VERB/=faire .", "1-3", []),
+        ("he/PRON did/AUX see/VERB it/PRON .", "il l' a/AUX vu/VERB/=voir .", "2-3", []),
+        ("yes/INTJ .", "vu/VERB/=voir .", "", []),
+    ],
+)
+def test_ellipsis(source, target, pairs, found):
+    assert [word for tag, word, _ in hits("fr", SAW, (source, target, pairs)) if tag == "ellipsis"] == found
+
+
+SEE = ("whom/PRON do/AUX you/PRON see/VERB/Inf", "кого/PRON видишь/VERB", "")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "found"),
+    [
+        ("the sister/NOUN", "сестру/NOUN/Acc", ["сестру"]),
+        ("my sister/NOUN", "мою/DET сестру/NOUN/Acc", ["сестру"]),
+        ("the sister/NOUN", "сестра/NOUN/Nom", []),
+        ("blood/NOUN", "кровь/NOUN", []),  # nominative or accusative
+        ("for the sister/NOUN", "для/ADP сестры/NOUN/Gen", []),
+        ("my sister's book/NOUN", "книга/NOUN/Nom сестры/NOUN/Gen", []),
+        ("I see/VERB/Fin her/PRON", "сестру/NOUN/Acc", []),
+        ("I see/VERB/Fin her/PRON", "вижу/VERB сестру/NOUN/Acc", []),
+        ("COUNT", "СЧЁТА/NOUN/Gen", []),
+    ],
+)
+def test_inflection(source, target, found):
+    got = [
+        (word, distance)
+        for tag, word, distance in hits("ru", SEE, (source, target, ""))
+        if tag == "inflection"
+    ]
+    assert got == [(word, 1) for word in found]
+    assert not hits("ru", (source, target, "")), "without context"
+
+
+def test_genders_of_german_nouns_from_their_determiners():
+    lines = ["Das Fenster ist zu.", "Öffnen Sie das große Fenster", "die Datei, in einer Datei", "im Fenster"]
+    genders = Genders(TargetLanguage("de").determiners, lines)
+
+    def of(text, lemma=None):
+        return genders.of(AnnotatedWord(text, 0, len(text), "NOUN", lemma))
+
+    assert [of("Fenster"), of("Datei"), of("Dialogfenster"), of("Dateien", "Datei")] == [
+        "Neut",
+        "Fem",
+        "Neut",
+        "Fem",
+    ]
+    assert of("Haus") is None
+
+
+@given(st.lists(st.sampled_from(["a", ".", "b"]), min_size=1), st.data())
+def test_a_clause_has_no_punctuation_and_as_many_words_as_can_be(texts, data):
+    words = [
+        AnnotatedWord(text, at, at + 1, "PUNCT" if text == "." else None) for at, text in enumerate(texts)
+    ]
+    at = data.draw(st.integers(0, len(texts) - 1))
+    found = clause(words, at)
+    if texts[at] != ".":
+        assert at in found and "." not in [texts[place] for place in found]
+        assert all(not 0 <= edge < len(texts) or texts[edge] == "." for edge in (found.start - 1, found.stop))
+
+
+@settings(max_examples=100)
+@given(st.text("ab .", max_size=12), st.sets(st.integers(0, 11)))
+def test_parts_are_the_whole_line_whatever_is_annotated(text, places):
+    text = text.strip()
+    words = [
+        AnnotatedWord(text[at], at, at + 1) for at in sorted(places) if at < len(text) and text[at] != " "
+    ]
+    line = linked((text, text), (words, words), [])
+    tagged = TaggedLine(None, line, [Hit("pronoun", at, 1) for at in range(len(words))], [])
+    parts, tags = tagged.parts()
+    assert "".join("".join(parts).split()) == "".join(text.split())
+    assert sum("pronoun" in each for each in tags) == len(words) and len(parts) == len(tags)
+
+
+def test_what_is_known_of_languages_makes_sense():
+    for code, known in KNOWN["targets"].items():
+        language = TargetLanguage(code)
+        for forms in language.forms.values():
+            for text, form in forms.items():
+                assert text not in form.others and form.others and form.genders
+        assert set(known.get("formality", {"formal": 0})) <= {
+            "informal",
+            "formal",
+            "doubtful",
+            "subjects",
+            "verbs",
+        }
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """A corpus of two documents with all that the command reads."""
+    rows = [
+        ("1", "The car/NOUN", "La voiture/NOUN/Fem/Sing", "1-1"),
+        ("1", "It shines/VERB .", "Elle brille/VERB .", "0-0 1-1"),
+        ("2", "It shines/VERB .", "Elle brille/VERB .", "0-0 1-1"),
+    ]
+    for name, side in (("en", 1), ("fr", 2)):
+        texts, words = zip(*(annotated(row[side]) for row in rows), strict=True)
+        (tmp_path / f"t.{name}").write_text("".join(f"{text}\n" for text in texts))
+        (tmp_path / f"{name}.words").write_text("".join(f"{annotation_line(each)}\n" for each in words))
+    (tmp_path / "t.docids").write_text("".join(f"{row[0]}\n" for row in rows))
+    (tmp_path / "align").write_text("".join(f"{row[3]}\n" for row in rows))
+    return tmp_path
+
+
+def arguments(folder, *more):
+    files = [
+        ("--source-annotation", "en.words"),
+        ("--target-annotation", "fr.words"),
+        ("--alignment", "align"),
+    ]
+    options = [text for option, name in files for text in (option, str(folder / name))]
+    line = ["corpus", "tag", str(folder / "t"), "--source-lang", "en", "--target-lang", "fr"]
+    return [*line, *options, "--output", str(folder / "tags"), *more]
+
+
+def test_command_writes_tags_and_test_sets(corpus, capsys):
+    main(arguments(corpus, "--suite", str(corpus / "suite")))
+    assert [line.split() for line in capsys.readouterr().out.splitlines()][2] == ["pronoun", "1", "1", "1"]
+    tags = read_tags(corpus / "tags", (corpus / "t.fr").read_text().splitlines())
+    assert tags == [[(), ()], [("pronoun",), (), ()], [(), (), ()]], "the antecedent is in another document"
+    (example,) = JsonLines.read(corpus / "suite" / "pronoun.jsonl").examples
+    assert [each.current for each in example.candidates] == ["Elle brille .", "Il brille ."]
+    assert (example.source_before, example.distance, example.correct) == (("The car",), 1, 0)
+    (form,) = read_forms(corpus / "suite" / "pronoun.jsonl").examples
+    assert (form.form, form.reference) == ("Elle", "Elle brille .")
+    assert (corpus / "suite" / "pronoun.current").read_text() == "0\n1\n0\n"
+    assert (corpus / "suite" / "cohesion.jsonl").read_text() == ""
+
+
+def test_examples_are_no_lines_of_context(corpus):
+    (corpus / "t.current").write_text("1\n0\n1\n")
+    main(arguments(corpus, "--suite", str(corpus / "suite")))
+    assert (corpus / "suite" / "pronoun.current").read_text() == "0\n0\n0\n"
+    assert '"pronoun"' in (corpus / "tags").read_text()
+
+
+def test_cohesion_counts_the_lines_of_a_document(corpus, capsys):
+    source, target = annotated("the menus/NOUN/=menu"), annotated("les menus/NOUN/=menu")
+    for name, (text, words) in (("en", source), ("fr", target)):
+        (corpus / f"t.{name}").write_text(f"{text}\n" * 9)
+        (corpus / f"{name}.words").write_text(f"{annotation_line(words)}\n" * 9)
+    (corpus / "align").write_text("0-0 1-1\n" * 9)
+    (corpus / "t.docids").write_text("1\n" * 5 + "2\n" * 4)
+    main(arguments(corpus))
+    tags = [json.loads(line)["tags"] for line in (corpus / "tags").read_text().splitlines()]
+    assert [each[1] == ["cohesion"] for each in tags] == [False] * 3 + [True] * 2 + [False] * 3 + [True]
+    assert not any(each[0] for each in tags), "an article means nothing"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("align", "0-0\n", "align: expected as many lines as"),
+        ("align", "9-0\n\n\n", "align:1: expected words of 2 and 2, found 9-0"),
+        ("fr.words", "{}\n{}\n{}\n", "fr.words:1: expected the key 'words'"),
+        ("t.fr", "La voiture\n", "t.fr: expected as many lines"),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_is_left(corpus, capsys, name, content, expected):
+    (corpus / name).write_text(content)
+    with pytest.raises(SystemExit) as stop:
+        main(arguments(corpus, "--suite", str(corpus / "suite")))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert stop.value.code == 2 and line.startswith("ctxmt: error: ") and expected in line
+    assert not (corpus / "tags").exists() and not (corpus / "suite").exists()
+
+
+@pytest.mark.parametrize(
+    ("language", "module", "sentences", "tag", "word"),
+    [
+        ("de", "HanTa", [("Open the file.", "Öffnen Sie die Datei.")], "formality", "Sie"),
+        (
+            "ru",
+            "pymorphy3",
+            [("Whom do you see?", "Кого видишь?"), ("The sister.", "Сестру.")],
+            "inflection",
+            "Сестру",
+        ),
+    ],
+)
+def test_with_the_tools(tmp_path, language, module, sentences, tag, word):
+    for name in (module, "spacy", "thot"):
+        pytest.importorskip(name)
+    for name, side in (("en", 0), (language, 1)):
+        (tmp_path / f"t.{name}").write_text("".join(f"{pair[side]}\n" for pair in sentences))
+    (tmp_path / "t.docids").write_text("1\n" * len(sentences))
+    line = ["corpus", "tag", f"{tmp_path}/t", "--source-lang", "en", "--target-lang", language]
+    main([*line, "--output", f"{tmp_path}/tags"])
+    last = json.loads((tmp_path / "tags").read_text().splitlines()[-1])
+    assert tag in last["tags"][last["words"].index(word)]
