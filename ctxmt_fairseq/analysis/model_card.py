@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import yaml
+from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer import TransformerModel
 
 from ctxmt_fairseq.analysis.run_values import read_values
@@ -20,7 +21,7 @@ from ctxmt_fairseq.generation.imported_models import in_flags
 from ctxmt_fairseq.text.text_lines import read_text
 
 # What stays with an exported model of its training: elsewhere nothing of it is left.
-KEPT = ("updates", "data", "command", "scores")
+KEPT = ("parameters", "updates", "data", "command", "scores")
 _HOW = ("window", "decoding", "n")  # of a score, what a card says
 _USAGE = """## Use
 With ctxmt_fairseq: `ctxmt translate {name} TEXT.{0} --docids TEXT.docids`, or
@@ -42,7 +43,8 @@ def model_card(path: str, model: Trained, license: Optional[str] = None) -> Dict
     """
     task, described, run = model.loaded.task, description_of(model.folder), run_folder(Path(path))
     options = mapping(model.state["cfg"]["model"], "model")
-    stock, kind = (declared_options(each) for each in (TransformerModel, type(model.loaded.model)))
+    kinds = TransformerModel, ARCH_MODEL_REGISTRY[options["_name"]]
+    stock, kind = map(declared_options, kinds)
     own = in_flags(options, sorted(kind.keys() - stock.keys()))
     defaults = task.options_class.travelling()
     criterion = mapping(model.state["cfg"]["criterion"], "criterion")
@@ -54,7 +56,7 @@ def model_card(path: str, model: Trained, license: Optional[str] = None) -> Dict
         "task": task.cfg._name,
         "architecture": str(options.get("arch") or options["_name"]),
         "context": {name: value for name, value in task.options.items() if value != defaults[name]},
-        "parameters": sum(each.numel() for each in model.loaded.model.parameters()),
+        "parameters": sum(each.numel() for each in model.loaded.models[0].parameters()),
         "symbols": [len(task.source_dictionary), len(task.target_dictionary)],
         "size": in_flags(options),
         "options": f"{own} --criterion {criterion['_name']}".strip(),

@@ -85,6 +85,9 @@ KINDS = {
 }
 
 
+_MOST_LAYERS = 100  # of a model whose parameters are not there to be counted
+
+
 def check_trainable(arch: str) -> None:
     """Refuse an architecture of fairseq's own that no task of ours can train: those of speech, language
     models, encoders alone, what does not write from left to right. A folder's own code is up to its
@@ -148,7 +151,11 @@ def _check_kinds(state: Dict[str, Any]) -> None:
 
 
 def reduced(
-    state: Any, path: object, allowed: FrozenSet[str] = ALLOWED, sections: Iterable[str] = tuple(SECTIONS)
+    state: Any,
+    path: object,
+    allowed: FrozenSet[str] = ALLOWED,
+    sections: Iterable[str] = tuple(SECTIONS),
+    parameters: bool = True,
 ) -> Dict[str, Any]:
     """Refuse a checkpoint (``state``, safely loaded) that names what may not be built, and reduce its
     configuration to what may.
@@ -158,10 +165,12 @@ def reduced(
             or those of the user's own ``--user-dir``, because nothing that a checkpoint says is imported.
         sections: those of ``SECTIONS`` that the caller builds, or compares with what it has built; the others
             are left out.
+        parameters: whether it has any; another program's file may have them.
     """
     if not isinstance(state, dict):
         raise BadInput(f"is no checkpoint of fairseq-train but a {type(state).__name__}", path)
-    check_parameters(state.get("model"), path)
+    if parameters:
+        check_parameters(state.get("model"), path)
     try:
         _check_kinds(state)
         old = state.get("args")
@@ -170,7 +179,8 @@ def reduced(
         if isinstance(kept.get("model"), argparse.Namespace):
             _name_others(kept["model"], cfg)
         if "model" in kept:
-            _check_depth(mapping(kept["model"], "model"), len(state["model"]))
+            most = len(state["model"]) if parameters else _MOST_LAYERS
+            _check_depth(mapping(kept["model"], "model"), most)
         for name, shared in SHARED.items():
             values = mapping(cfg.get(name) or {}, name)
             kept[name] = {**dataclasses.asdict(shared()), **_numbers(shared, values)}

@@ -13,6 +13,7 @@ from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.text.json_files import Place, get, load_json
 
 WEIGHTS, OPTIONS = "model.safetensors", "checkpoint.json"
+CONVERTED = "model.bin"  # the parameters as CTranslate2 has them
 _SHARED = "shared"  # parameters that are another one's tensor, by their names
 _KINDS: Dict[str, type] = {
     **{"cfg": dict, "task_state": dict, "optimizer_history": list, "extra_state": dict},
@@ -46,9 +47,11 @@ def read_options(path: Path) -> Dict[str, Any]:
 
 
 def read_portable(path: Path) -> Dict[str, Any]:
-    """Read a checkpoint by the file of its parameters; ``reduced`` says what may be built of it."""
+    """Read a checkpoint by the file of its parameters; ``reduced`` says what may be built of it. Those of
+    ``CONVERTED`` stay there."""
     options = path.with_name(OPTIONS)
-    state, parameters = read_options(options), read_tensors(path)
+    state = read_options(options)
+    parameters = {} if path.name == CONVERTED else read_tensors(path)
     shared = state.pop(_SHARED)
     for name in shared:
         stored = get(Place(options, part=_SHARED), shared, name, str)
@@ -58,19 +61,18 @@ def read_portable(path: Path) -> Dict[str, Any]:
     return {**state, "args": None, "model": parameters}
 
 
-def write_options(state: Mapping[str, Any], folder: Path, shared: Mapping[str, str] = {}) -> None:
-    """Write what ``read_options`` reads.
-
-    Args:
-        state: a checkpoint, as ``reduced`` leaves it.
-    """
+def write_options(
+    state: Mapping[str, Any], folder: Path, shared: Mapping[str, str] = {}, **more: Any
+) -> None:
+    """Write what ``read_options`` reads of a checkpoint, as ``reduced`` leaves it, and ``more`` of its extra
+    state."""
     history = state.get("optimizer_history") or [{}]
     score = (state.get("extra_state") or {}).get("val_loss")
     said = {
         "cfg": {name: mapping(state["cfg"][name], name) for name in ("task", "model", "criterion")},
         "task_state": state.get("task_state") or {},
         "optimizer_history": [{"num_updates": history[-1].get("num_updates", 0), "lr_scheduler_state": {}}],
-        "extra_state": {} if score is None else {"val_loss": float(score)},
+        "extra_state": {**({} if score is None else {"val_loss": float(score)}), **more},
         _SHARED: shared,
     }
     text = json.dumps(said, indent=1, ensure_ascii=False, allow_nan=False)

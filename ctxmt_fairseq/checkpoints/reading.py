@@ -19,7 +19,7 @@ from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput, as_bad_input
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, EVALUATING, SECTIONS, modules_of, reduced
-from ctxmt_fairseq.checkpoints.portable import read_portable
+from ctxmt_fairseq.checkpoints.portable import CONVERTED, read_portable
 from ctxmt_fairseq.checkpoints.shapes import check_shapes
 
 _load_ensemble = checkpoint_utils.load_model_ensemble_and_task
@@ -57,7 +57,7 @@ def peek(path: Path, mmap: bool = True) -> Any:
     ``write_portable`` has written, by the parameters' file."""
     if not path.is_file():
         raise BadInput("no such checkpoint", path)
-    if path.suffix == ".safetensors":
+    if path.suffix == ".safetensors" or path.name == CONVERTED:
         return read_portable(path)
     try:
         return torch.load(path, map_location="cpu", mmap=mmap, weights_only=True)
@@ -73,7 +73,7 @@ def read(
 ) -> Dict[str, Any]:
     """Read a checkpoint of fairseq-train, reduced to what may be built of it (``reduced``). Tensors stay on
     disk unless ``mmap`` is false, as it must be if they are used after the file has changed."""
-    state = reduced(peek(path, mmap), path, allowed, sections)
+    state = reduced(peek(path, mmap), path, allowed, sections, path.name != CONVERTED)
     parameters = {name: value for name, value in state["model"].items() if not FAST_PATH.fullmatch(name)}
     return {**state, "model": parameters}
 

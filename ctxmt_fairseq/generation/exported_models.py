@@ -1,15 +1,15 @@
 """Trained models as folders that run alone, and what other programs read.
 
-A target is a class (``TARGETS``). All folders have the dictionaries, subwords and text steps, ``ctxmt.json``,
+A target is a class. All folders have the dictionaries, subwords and text steps, ``ctxmt.json``,
 and a model card.
 """
 
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, Optional, Type
+from typing import Any, Dict, Optional
 
-from ctxmt_fairseq.base.registry import Registry
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
 from ctxmt_fairseq.checkpoints.portable import write_portable
 from ctxmt_fairseq.checkpoints.reading import read
@@ -69,10 +69,6 @@ class Target:
         raise NotImplementedError
 
 
-TARGETS: Registry[Type[Target]] = Registry("a target")
-
-
-@TARGETS.register("safetensors")
 class Safetensors(Target):
     """Everything that the commands need, without pickle."""
 
@@ -89,6 +85,8 @@ def export_model(
         said: further entries of ``ctxmt.json``.
         readme: the folder's ``README.md``.
     """
+    if not model.state["model"]:
+        raise BadInput("was exported already: give the model that it was made of", model.folder)
     with new_folder(out, overwrite) as folder:
         described = _copy_vocabulary(model, folder)
         target.write(model, folder)

@@ -18,6 +18,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.criterions.context_discounted import sentence_ends
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.device_copies import to_device
+from ctxmt_fairseq.generation.converted_models import ConvertedModel
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.tasks.search.running_document import Sentences
 from ctxmt_fairseq.text.documents import Documents
@@ -180,6 +181,9 @@ def _log_probs(
     net_input, targets = to_device((net_input, targets), loaded.device)
     log_probs = []
     for model in loaded.models:
+        if isinstance(model, ConvertedModel):
+            log_probs.append(model.log_probs(net_input, targets["rows"], targets["target"]))
+            continue
         net_input = _as_precise(net_input, next(model.parameters()).dtype)
         encoder_out = model.encoder.forward_torchscript(net_input)
         encoder_out = model.encoder.reorder_encoder_out(encoder_out, targets["rows"])

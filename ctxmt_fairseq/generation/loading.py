@@ -15,11 +15,12 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.folders import check_inside
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
 from ctxmt_fairseq.checkpoints.options import mapping
-from ctxmt_fairseq.checkpoints.portable import WEIGHTS
+from ctxmt_fairseq.checkpoints.portable import CONVERTED, WEIGHTS
 from ctxmt_fairseq.checkpoints.reading import load_ensemble, read, upgraded
 from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
 from ctxmt_fairseq.corpora.unknown_subwords import count_unknown, warn_of_unknown
+from ctxmt_fairseq.generation.converted_models import ConvertedModel, load_converted
 from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 
@@ -47,9 +48,11 @@ class LoadedModels:
 
     @property
     def model(self) -> Any:
-        """The only model; raises BadInput of an ensemble."""
+        """The only model; raises BadInput of an ensemble, and where CTranslate2 has the model's layers."""
         if len(self.models) > 1:
             raise BadInput(f"expected one checkpoint, found {len(self.models)}")
+        if isinstance(self.models[0], ConvertedModel):
+            raise BadInput("CTranslate2 shows nothing of a model's layers: give the one that was exported")
         return self.models[0]
 
     @property
@@ -151,10 +154,13 @@ def load_models(
     for file, state in zip(files, states, strict=True):
         mapping(state["cfg"]["task"], "task").update(given)  # fairseq replaces what an old file has alone
         state = upgraded(state, file, overrides)
-        loaded, _, task = load_ensemble([str(file)], overrides, task, state=state)
+        if file.name == CONVERTED:
+            loaded, task = load_converted(file, state, task, chosen)
+        else:
+            loaded, _, task = load_ensemble([str(file)], overrides, task, state=state)
         models += loaded
     for model in models:
-        model.eval().to(chosen)
+        model.eval().to("cpu" if isinstance(model, ConvertedModel) else chosen)
     subwords = [Subwords.load(folder, language) for language in (task.cfg.source_lang, task.cfg.target_lang)]
     return LoadedModels(models, task, chosen, *subwords)
 
@@ -168,11 +174,10 @@ def model_file(path: Path) -> Path:
     """
     if not path.is_dir():
         return path
-    if not os.path.lexists(path / WEIGHTS):
-        return path / CHECKPOINT
-    for each in path.iterdir():
+    portable = [name for name in (WEIGHTS, CONVERTED) if os.path.lexists(path / name)]
+    for each in path.iterdir() if portable else ():
         check_inside(each, path)
-    return path / WEIGHTS
+    return path / [*portable, CHECKPOINT][0]
 
 
 def _named(paths: Paths) -> List[Path]:

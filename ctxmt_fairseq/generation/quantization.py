@@ -22,6 +22,8 @@ def quantize(models: Sequence[nn.Module]) -> None:
     """
     if any(next(model.parameters()).device.type != "cpu" for model in models):
         raise BadInput("--quantization int8 computes on a CPU: add --cpu")
+    if any(hasattr(model, "search_class") for model in models):
+        raise BadInput("--quantization: was exported already; ctxmt export --quantization int8 does it")
     if torch.backends.quantized.engine in (None, "none"):
         raise BadInput("--quantization int8: torch has no 8-bit products for this processor")
     with warnings.catch_warnings():

@@ -52,17 +52,28 @@ class ConcatTransformerEncoder(ContextEncoder):
             return context["current_span"], None
         return context["current_segment"], context["target_context_sizes"]
 
-    def encode_source(self, context: Optional[RowValues], *source: Any) -> EncoderOut:
+    def row_values(self, tokens: Tensor, context: Optional[RowValues]) -> RowValues:
+        """Give the rows' values of source tokens (B, S); None: the positions need none.
+
+        Args:
+            context: what ``encode_context`` returned.
+        """
         positions = self.embed_positions
         if not getattr(positions, "needs_row_values", False):
-            return super().encode_source(None, *source)
-        ours, for_decoder = context or (None, None)
+            return None, None
         if positions.kind == "shift":
-            ours = for_decoder = average_sentence_length(source[0], positions.separator, self.padding_idx)
-        elif ours is None:
+            average = average_sentence_length(tokens, positions.separator, self.padding_idx)
+            return average, average
+        if context is None:
             option = "--segment-positions flag" if positions.kind == "flag" else "--segment-types"
             raise BadInput(f"{option} needs --task document_window, which says where sentences are")
-        with positions.given(ours):
+        return context
+
+    def encode_source(self, context: Optional[RowValues], *source: Any) -> EncoderOut:
+        ours, for_decoder = self.row_values(source[0], context)
+        if ours is None:
+            return super().encode_source(None, *source)
+        with self.embed_positions.given(ours):
             encoder_out = super().encode_source(None, *source)
         return encoder_out if for_decoder is None else {**encoder_out, ROW_VALUES: [for_decoder]}
 

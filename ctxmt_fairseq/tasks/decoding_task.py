@@ -122,7 +122,8 @@ class DecodingTask(TranslationTask):
         if self.forced and not getattr(args, "score_reference", False):
             models = ForcedPrefixEnsemble(models, self.tgt_dict.eos(), self.tgt_dict.pad())
         models = models if isinstance(models, Ensemble) else Ensemble(models)
-        kwargs.setdefault("seq_gen_cls", SequenceGenerator)  # not the one that aligns whole windows
+        own = getattr(models.models[0], "search_class", SequenceGenerator)
+        kwargs.setdefault("seq_gen_cls", own)  # not the one that aligns whole windows
         try:
             generator = super().build_generator(models, args, *more, **kwargs)
         except (AssertionError, ValueError) as error:  # options that do not go together

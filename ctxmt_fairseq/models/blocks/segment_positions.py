@@ -135,6 +135,23 @@ class SegmentPositions(nn.Module):
             add, (_look_up(table, index, most) for table, index, most in lookups if table is not None)
         )
 
+    def places(self, tokens: Tensor) -> Tensor:
+        """What tells sentences apart besides the token's position (B, T), from 0: the shifted position or the
+        row of ``places_table``; pads have any number."""
+        segments = self._segments(tokens, last=False)
+        if self.kind != "shift":
+            return segments
+        shift = self._row_values() if self.shift is None else self.shift
+        return _count(tokens.ne(self.padding_idx), last=False) + segments * shift
+
+    def places_table(self, rows: int) -> Tensor:
+        """What is embedded at so many places, (rows, C) or fewer."""
+        if self.kind == "shift":
+            return self._sinusoids(torch.arange(rows)[None] + self.padding_idx)[0]
+        table = self.segment_table
+        weights = table.weight if isinstance(table, nn.Embedding) else table.weights  # type: ignore[union-attr]
+        return weights[1 : rows + 1]
+
     def _sinusoids(self, index: Tensor) -> Tensor:
         """Compute what fairseq's table would have in its rows ``index`` (B, T), to the last bit: (B, T, C).
 

@@ -1,0 +1,141 @@
+"""``--to ctranslate2``: fairseq's transformer and ``concat_transformer`` as CTranslate2 computes them.
+
+Its encoder adds the embedding of a source factor to that of a token. So what tells the sentences of a source
+window apart (``SegmentPositions.places``) is a factor. Its decoder knows a token and the number of the step,
+so a target window must be told apart by nothing; without target context all is the first segment.
+"""
+
+from pathlib import Path
+from typing import Any, Optional
+
+import torch
+from fairseq.models.transformer import TransformerModel
+from torch import Tensor
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.extras import import_of_extra
+from ctxmt_fairseq.checkpoints.portable import CONVERTED, write_options
+from ctxmt_fairseq.data.context_options import flag
+from ctxmt_fairseq.generation.converted_models import (
+    FACTOR,
+    PLACE,
+    ctranslate2,
+    digest_of,
+    symbols_of,
+)
+from ctxmt_fairseq.generation.exported_models import Target, Trained
+from ctxmt_fairseq.models.concat_transformer import ConcatTransformer
+
+_REASON = "CTranslate2's layers read one sequence of tokens, and this model's read its context besides"
+_WITHOUT = (
+    *("no_token_positional_embeddings", "no_cross_attention", "cross_self_attention", "adaptive_input"),
+    *("adaptive_softmax_cutoff", "no_decoder_final_norm", "base_layers", "scale_attn", "scale_fc"),
+    *("scale_heads", "scale_resids"),
+)
+
+
+class CTranslate2(Target):
+    """Needs the extra ``ctranslate2``.
+
+    Args:
+        quantization: "int8" keeps the matrices in 8 bits; None: as they are.
+    """
+
+    def __init__(self, quantization: Optional[str] = None):
+        self.quantization = quantization
+
+    def write(self, model: Trained, folder: Path) -> None:
+        ctranslate2()
+        converter = import_of_extra("ctranslate2.converters.fairseq", "ctranslate2", "this needs CTranslate2")
+        network, task = model.loaded.model, model.loaded.task
+        _check(network, task)
+        specs = converter.transformer_spec
+        merge = converter.common_spec.EmbeddingsMerge.ADD
+        sides, places = [], _places(network, task)
+        for side, more in (
+            (network.encoder, {"num_source_embeddings": 1 + bool(places), "embeddings_merge": merge}),
+            (network.decoder, {}),
+        ):
+            kind = specs.TransformerDecoderSpec if side is network.decoder else specs.TransformerEncoderSpec
+            layers = side.layers
+            sides.append(
+                kind(
+                    *(len(layers), layers[0].self_attn.num_heads),
+                    pre_norm=layers[0].normalize_before,
+                    activation=converter._SUPPORTED_ACTIVATIONS[network.args.activation_fn],
+                    layernorm_embedding=side.layernorm_embedding is not None,
+                    **more,
+                )
+            )
+        spec = specs.TransformerSpec(*sides)
+        positions = network.encoder.embed_positions, network.decoder.embed_positions
+        with torch.no_grad():
+            tables = [_table(side, places > 0) for side in (network.encoder, network.decoder)]
+            for side, table in zip((network.encoder, network.decoder), tables, strict=True):
+                side.embed_positions = torch.nn.Embedding.from_pretrained(table, padding_idx=-1)
+                side.embed_positions.padding_idx = -1  # its rows begin with the first position
+            try:
+                converter.set_transformer_encoder(spec.encoder, network.encoder)
+                converter.set_transformer_decoder(spec.decoder, network.decoder)
+            finally:
+                network.encoder.embed_positions, network.decoder.embed_positions = positions
+        spec.register_source_vocabulary(symbols_of(task.source_dictionary))
+        if places:
+            table = positions[0].places_table(places) / network.encoder.embed_scale
+            spec.encoder.embeddings[1].weight = table.detach().numpy()
+            spec.register_source_vocabulary([PLACE.format(place) for place in range(len(table))])
+        spec.register_target_vocabulary(symbols_of(task.target_dictionary))
+        spec.config.add_source_eos = False
+        spec.config.decoder_start_token = "<blank>" if getattr(network.args, "marian", False) else "</s>"
+        spec.validate()
+        spec.optimize(quantization=self.quantization)
+        spec.save(str(folder))
+        write_options(model.state, folder, digest=digest_of(folder / CONVERTED), places=places)
+
+
+def _check(network: Any, task: Any) -> None:
+    """Refuse by name what CTranslate2 cannot compute."""
+    if type(network) not in (TransformerModel, ConcatTransformer):
+        raise BadInput(f"--arch {network.args.arch}: {_REASON}")
+    for name in _WITHOUT:
+        if getattr(network.args, name, None):
+            raise BadInput(f"{flag(name)} {getattr(network.args, name)}: CTranslate2 has no such layers")
+    kind = getattr(network.encoder.embed_positions, "kind", "none")
+    if kind not in ("none", "flag") and task.decodes_windows:
+        raise BadInput(
+            f"--segment-positions {kind}: CTranslate2's decoder cannot tell the sentences of a target window "
+            "apart; without --target-context it can"
+        )
+    if task.options.get("context_end") == "eos" and task.cfg.decoding == "prefix":
+        raise BadInput("--context-end eos: CTranslate2 ends a translation at </s>")
+    for dictionary in (task.source_dictionary, task.target_dictionary):
+        symbols = symbols_of(dictionary)
+        if len({*symbols}) < len(symbols) or any(FACTOR in symbol for symbol in symbols):
+            raise BadInput(f"dictionary: CTranslate2 wants each symbol once, and none with {FACTOR}")
+
+
+def _places(network: Any, task: Any) -> int:
+    """How many places of ``SegmentPositions`` the windows of this task may have."""
+    positions = network.encoder.embed_positions
+    if getattr(positions, "segment_table", None) is not None:
+        return 32 if positions.kind != "flag" else 2
+    if getattr(positions, "kind", "none") != "shift":
+        return 0
+    longest, options = network.max_positions()[0], task.context_options()
+    before = len(options.columns[0])
+    return 1 + longest + before * (longest if positions.shift is None else positions.shift)
+
+
+def _table(side: Any, has_places: bool) -> Tensor:
+    """The embeddings (T, C) of a side's positions in the first segment. An encoder with places has those of
+    the token alone, or none where a place is a shifted position."""
+    positions, length = side.embed_positions, side.max_positions()
+    words = torch.full((1, length), side.dictionary.unk())
+    if has_places and hasattr(side, "encode_context"):
+        if positions.kind == "shift":
+            return torch.zeros(length, positions.token_positions.embedding_dim)
+        positions = positions.token_positions
+    if not getattr(positions, "needs_row_values", False):
+        return positions(words)[0].detach()
+    with positions.given(torch.zeros(1, dtype=torch.long)):
+        return positions(words)[0].detach()
