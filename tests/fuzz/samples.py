@@ -104,7 +104,8 @@ def make_samples(folder):
     ``text.*`` is parallel text with metadata, ``data`` its data folder with the store ``data/contexts``,
     ``given`` BPE codes and dictionaries of it, ``pieces`` a data folder with a subword model, ``encoder`` a
     sentence encoder,
-    ``model`` and ``mtcue`` hold checkpoints, ``foreign`` that of another program, which its dictionaries fit;
+    ``model`` and ``mtcue`` hold checkpoints, ``foreign`` that of another program, which its dictionaries fit,
+    ``alone`` is a model without pickle;
     contrastive sets of every format, sets of ``ctxmt control``,
     what commands write for each other, ``out.partial``, the journal of ``ctxmt translate`` to ``out``, and
     ``evaluated``, an evaluation's folder.
@@ -127,6 +128,7 @@ def make_samples(folder):
         train("model", "document_window", *window)
         metadata = ("--arch", "mtcue_transformer", "--source-context", "1")
         train("mtcue", "metadata_context", *metadata)
+        ctxmt("export", "model/checkpoint_last.pt", "alone", "--to", "safetensors")
         _foreign()
         _results()
         _coreference()
