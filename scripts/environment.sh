@@ -3,13 +3,13 @@
 # in the checkout is made once, and brought up to date when pyproject.toml or constraints.txt change.
 #   PYTHON=python3.11   the interpreter to make .venv with (3.10 to 3.12; default python3); for another one later,
 #                       remove .venv
-#   CTXMT_EXTRAS=all    the extras to install (empty: none; default align,comet,corpora,embed,files,filter,hf,plots,test)
+#   CTXMT_EXTRAS=all    the extras to install (empty: none; default align,comet,corpora,ctranslate2,embed,files,filter,hf,plots,test)
 
 ctxmt_environment() {
     local root python extras check stamp wanted
     root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
     python="${PYTHON:-python3}"
-    extras="${CTXMT_EXTRAS-align,comet,corpora,embed,files,filter,hf,plots,test}"
+    extras="${CTXMT_EXTRAS-align,comet,corpora,ctranslate2,embed,files,filter,hf,plots,test}"
     check="$root/scripts/environment_is_complete.py"
     if python "$check" "$root" "$extras" 2>/dev/null; then
         return 0

@@ -49,21 +49,19 @@ class Tag(OfCorpus):
         from ctxmt_fairseq.base.files import open_outputs
         from ctxmt_fairseq.base.folders import folder_output
         from ctxmt_fairseq.base.tables import aligned_table
-        from ctxmt_fairseq.corpora.phenomena.suites import TAGS, Suites
-        from ctxmt_fairseq.corpora.phenomena.tagging import Tagger
+        from ctxmt_fairseq.corpora.phenomena.tagging import TAGS, Suites, tagged_lines
 
+        files = self.text_files(ids_optional=True)
         annotation = self.source_annotation, self.target_annotation
-        tagger = Tagger(annotation, self.alignment, self.context, self.workers)
+        tagged_text = tagged_lines(files, annotation, self.alignment, self.context, self.workers)
         words: Counter = Counter()
         lines: Counter = Counter()
         with ExitStack() as end:
             folder = end.enter_context(folder_output(self.suite)) if self.suite else None
             output = end.enter_context(open_outputs([self.output]))[self.output]
             suites = Suites(folder, end) if folder else None
-            for tagged in tqdm(
-                tagger.tagged(self.text_files(ids_optional=True)), unit=" lines", disable=None
-            ):
-                parts, tags = tagged.parts()
+            for tagged in tqdm(tagged_text, unit=" lines", disable=None):
+                parts, tags = tagged.line.parts(tagged.hits)
                 output.write(f"{json.dumps({'words': parts, 'tags': tags}, ensure_ascii=False)}\n".encode())
                 words.update(hit.tag for hit in tagged.hits)
                 lines.update({hit.tag for hit in tagged.hits})

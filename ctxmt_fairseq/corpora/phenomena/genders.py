@@ -17,42 +17,31 @@ _MARGIN = 0.6  # of all that determiners say, in favour of one gender
 
 
 class Genders:
-    """The genders of nouns, which begin with a capital.
+    """Learns from lines the genders of nouns, which begin with a capital; given the determiners by gender."""
 
-    Args:
-        determiners: the genders of the nouns behind each.
-        lines: text to learn from.
-    """
-
-    def __init__(self, determiners: Mapping[str, List[str]], lines: Iterable[str]):
+    def __init__(self, determiners: Mapping[str, str], lines: Iterable[str]):
+        genders: DefaultDict[str, List[str]] = defaultdict(list)
+        for gender, words in determiners.items():
+            for word in words.split():
+                genders[word].append(gender)
         self._seen: DefaultDict[str, Any] = defaultdict(Counter)
-        for words in map(str.split, lines) if determiners else ():
-            for at, word in enumerate(words):
-                genders = determiners.get(word.lower(), ())
-                noun = next((each for each in words[at + 1 : at + 1 + _REACH] if each[:1].isupper()), "")
-                for gender in genders if noun else ():
-                    self._seen[bare(noun)][gender] += 1 / len(genders)
+        for line in map(str.split, lines) if determiners else ():
+            for at, word in enumerate(line):
+                found = genders.get(word.lower(), ())
+                noun = next((each for each in line[at + 1 : at + 1 + _REACH] if each[:1].isupper()), "")
+                for gender in found if noun else ():
+                    self._seen[bare(noun)][gender] += 1 / len(found)
 
     def filled_in(self, words: Sequence[AnnotatedWord]) -> List[AnnotatedWord]:
         """The words, of which the nouns without a gender have got one."""
-        if not self._seen:
-            return list(words)
-        lacking = (is_noun(word) and not word.gender for word in words)
-        pairs = zip(words, lacking, strict=True)
-        return [replace(word, gender=self.of(word)) if lacks else word for word, lacks in pairs]
+        return [replace(w, gender=self.of(w)) if is_noun(w) and not w.gender else w for w in words]
 
     def of(self, noun: AnnotatedWord) -> Optional[str]:
         """The gender of a noun, by its lemma, its form, or its ending; None: not known."""
-        for name in ((noun.lemma or "").lower(), noun.text.lower()):
+        for name in ((noun.lemma or "").lower(), noun.text.lower()) if self._seen else ():
             for start in range(max(1, len(name) - _LEAST + 1)):
-                gender = self._clear(name[start:])
-                if gender:
-                    return gender
+                votes = self._seen.get(name[start:], Counter())
+                for gender, most in votes.most_common(1):
+                    if most >= _MARGIN * votes.total():
+                        return gender
         return None
-
-    def _clear(self, name: str) -> Optional[str]:
-        votes = self._seen.get(name)
-        if not votes:
-            return None
-        (gender, most), *_ = votes.most_common(1)
-        return gender if most >= _MARGIN * votes.total() else None

@@ -1,43 +1,22 @@
 """A sentence pair with what is known of its words, and a word of it that context decides."""
 
 import bisect
+from collections import defaultdict
 from dataclasses import dataclass
-from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import DefaultDict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ctxmt_fairseq.corpora.linguistics.words import word_spans
+from ctxmt_fairseq.corpora.text_rows import Row
 from ctxmt_fairseq.text.annotation import AnnotatedWord
+from ctxmt_fairseq.text.word_tags import Tags
 
 Words = Sequence[AnnotatedWord]
-
-
-@dataclass(frozen=True)
-class Line:
-    """A sentence pair.
-
-    Attributes:
-        text: the target, without blanks at its ends.
-        source, target: the words of either side.
-        links: for each word of the target the words of the source that it translates.
-    """
-
-    text: str
-    source: Words
-    target: Words
-    links: Mapping[int, Set[int]]
-
-    def sources(self, word: int) -> List[AnnotatedWord]:
-        """What a word of the target translates, in order."""
-        return [self.source[each] for each in sorted(self.links.get(word, ()))]
+Pairs = Iterable[Tuple[int, int]]
 
 
 class Hit(NamedTuple):
-    """A word of the target that context decides.
-
-    Attributes:
-        word: its number.
-        distance: how many lines back the nearest word stands that decides it; None: it was not found.
-        others: forms that would be right with another context.
-    """
+    """The number of a word of the target that context decides. The nearest word that does stands ``distance``
+    lines back (None: it was not found); with another context ``others`` would be right."""
 
     tag: str
     word: int
@@ -45,32 +24,54 @@ class Hit(NamedTuple):
     others: Sequence[str] = ()
 
 
-def linked(texts: Tuple[str, str], words: Tuple[Words, Words], pairs: Iterable[Tuple[int, int]]) -> Line:
-    """Put together what is known of a line.
+@dataclass(frozen=True)
+class Line:
+    """The words of a row, the text of its target, and what each word of the target translates."""
 
-    Args:
-        texts, words: of source and target; texts without blanks at their ends.
-        pairs: which white-space words of them translate each other.
-    """
-    sources, targets = map(_by_word, texts, words)
-    links: Dict[int, Set[int]] = {}
+    text: str
+    source: Words
+    target: Words
+    links: Mapping[int, Set[int]]
+    row: Row
+
+    def sources(self, word: int) -> List[AnnotatedWord]:
+        """What a word of the target translates, in order."""
+        return [self.source[each] for each in sorted(self.links.get(word, ()))]
+
+    def parts(self, hits: Iterable[Hit]) -> Tuple[List[str], Tags]:
+        """The words of the target with their tags, and whatever its annotation has left out."""
+        tags: DefaultDict[int, List[str]] = defaultdict(list)
+        for hit in hits:
+            tags[hit.word].append(hit.tag)
+        parts: List[Tuple[str, Sequence[str]]] = []
+        end = 0
+        for at, word in enumerate(self.target):
+            parts += [(self.text[end : word.start].strip(), ()), (word.text, tags[at])]
+            end = word.end
+        parts.append((self.text[end:].strip(), ()))
+        return [text for text, _ in parts if text], [tuple(names) for text, names in parts if text]
+
+
+def linked(row: Row, texts: Tuple[str, str], words: Tuple[Words, Words], pairs: Pairs) -> Line:
+    """Put together a row, its texts without blanks at their ends, their words, and which white-space words
+    translate each other."""
+    found: Tuple[DefaultDict[int, List[int]], ...] = (defaultdict(list), defaultdict(list))
+    for text, its, numbers in zip(texts, words, found, strict=True):
+        starts = [start for start, _ in word_spans(text)]
+        for at, word in enumerate(its):  # belongs to the white-space word in which it begins
+            numbers[bisect.bisect(starts, word.start) - 1].append(at)
+    links: DefaultDict[int, Set[int]] = defaultdict(set)
     for i, j in pairs:
-        for word in targets.get(j, ()):
-            links.setdefault(word, set()).update(sources.get(i, ()))
-    return Line(texts[1], *words, links)
-
-
-def _by_word(text: str, words: Words) -> Dict[int, List[int]]:
-    """For each white-space word of a text the annotated words that begin in it."""
-    starts = [start for start, _ in word_spans(text)]
-    found: Dict[int, List[int]] = {}
-    for at, word in enumerate(words):
-        found.setdefault(bisect.bisect(starts, word.start) - 1, []).append(at)
-    return found
+        for at in found[1][j]:
+            links[at].update(found[0][i])
+    return Line(texts[1], *words, links, row)
 
 
 def clause(words: Words, at: int) -> range:
     """The words around one of them, up to the next punctuation on either side."""
-    stops = [-1, *(place for place, word in enumerate(words) if word.pos == "PUNCT"), len(words)]
-    behind = bisect.bisect_right(stops, at)
-    return range(stops[behind - 1] + 1, stops[behind] if behind < len(stops) else at + 1)
+    start, end = at, at + 1
+    while start and words[start - 1].pos != "PUNCT":
+        start -= 1
+    while end < len(words) and words[end].pos != "PUNCT":
+        end += 1
+    return range(start, end)

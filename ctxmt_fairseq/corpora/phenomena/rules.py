@@ -7,17 +7,26 @@ number with the translation of the pronoun: one that stands before it in the sen
 nearest one in the lines before.
 """
 
-from typing import Callable, Dict, Iterator, List, Optional, Sequence
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.corpora.phenomena.knowledge import SourceLanguage, TargetLanguage
+import yaml
+
 from ctxmt_fairseq.corpora.phenomena.lines import Hit, Line, clause
 from ctxmt_fairseq.text.annotation import AnnotatedWord, is_noun
+from ctxmt_fairseq.text.languages import primary
 
+KNOWN: Dict[str, Dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("phenomena.yaml").read_bytes())
 VERBS = ("VERB", "AUX")
 _OPEN = (*VERBS, "NOUN", "ADJ", "PROPN")  # parts of speech that a verb is taken for
 _ENDS = ".!?:…"
 # What may stand before a noun without deciding its case.
 _UNGOVERNING = ("ADJ", "DET", "PART", "CCONJ", "INTJ", "PUNCT", "SYM", None)
+_SEEN = 3  # lines before that translate a word alike (MuDA: more than 2 times)
+_CONTENT = ("NOUN", "PROPN", "VERB", "ADJ")
+_LONG = 4  # letters of a word that means something, where no part of speech is known
 
 
 class Rules:
@@ -25,7 +34,8 @@ class Rules:
     nearest one first."""
 
     def __init__(self, source: str, target: str):
-        self.source, self.target = SourceLanguage(source), TargetLanguage(target)
+        self.source: Dict[str, Any] = KNOWN["sources"].get(primary(source), {})
+        self.target: Dict[str, Any] = KNOWN["targets"].get(primary(target), {})
 
     def hits(self, line: Line, before: Sequence[Line]) -> Iterator[Hit]:
         for rule in (self.pronouns, self.formality, self.ellipsis, self.inflection):
@@ -33,22 +43,21 @@ class Rules:
 
     def pronouns(self, line: Line, before: Sequence[Line]) -> Iterator[Hit]:
         """Pronouns with a gender, whose antecedent stands in the lines before and none in their own."""
-        impersonal = [match.start() for match in self.target.impersonal.finditer(line.text)]
+        impersonal = [match.start() for match in _pattern(self.target, "impersonal").finditer(line.text)]
         addresses = self._addresses(line)
         for at, word in enumerate(line.target):
-            for number, forms in self.target.forms.items():
-                form = forms.get(word.text.lower())
-                asked = self.source.pronouns.get(number, ())
-                if (
-                    form is None
-                    or at in addresses
-                    or not any(each.text.lower() in asked for each in line.sources(at))
-                ):
+            if at in addresses or word.start in impersonal or word.pos == "DET":  # le: pronoun and article
+                continue
+            text, said = word.text.lower(), {each.text.lower() for each in line.sources(at)}
+            for number, rows in self.target.get("pronouns", {}).items():
+                forms: Dict[str, str] = next((row for row in rows if text in row.values()), {})
+                if not forms or said.isdisjoint(self.source.get("pronouns", {}).get(number, ())):
                     continue
-                agrees = _agreeing(form.genders, number)
+                agrees = partial(_agrees, [gender for gender, form in forms.items() if form == text], number)
                 distance = _nearest(before, agrees)
-                if distance and word.start not in impersonal and not any(map(agrees, line.target[:at])):
-                    yield Hit("pronoun", at, distance, form.others)
+                if distance and not any(map(agrees, line.target[:at])):
+                    others = dict.fromkeys(form for form in forms.values() if form != text)
+                    yield Hit("pronoun", at, distance, list(others))
 
     def formality(self, line: Line, before: Sequence[Line]) -> Iterator[Hit]:
         """Words that address somebody formally or informally, which the source does not."""
@@ -58,76 +67,107 @@ class Rules:
 
     def _addresses(self, line: Line) -> Dict[int, str]:
         found: Dict[int, str] = {}
-        for at, word in enumerate(line.target):
-            for name, pattern in self.target.formality.items():
-                if pattern.fullmatch(word.text) and not self._doubtful(line, at):
+        for at, word in enumerate(line.target) if "formal" in self.target else ():
+            for name in ("informal", "formal"):
+                if _is(self.target, name, word.text) and not self._doubtful(line, at):
                     found[at] = name
-                    if self.target.subjects.fullmatch(word.text):
+                    if _is(self.target, "subjects", word.text):
                         found.update(dict.fromkeys(self._verb(line, at), name))
-            if self.target.formality and word.pos in VERBS and word.person == "2" and _written(word):
+            # In capitals: abbreviations and names of functions, whose labels are guesses.
+            if word.pos in VERBS and word.person == "2" and not word.text.isupper():
                 found[at] = "formal" if word.number == "Plur" else "informal"
         return found
 
     def _doubtful(self, line: Line, at: int) -> bool:
         """Whether a word is capital for another reason, and translates no word such as "you"."""
         first = not at or line.target[at - 1].text[-1] in _ENDS
-        if not first or not self.target.doubtful.fullmatch(line.target[at].text):
+        if not first or not _is(self.target, "doubtful", line.target[at].text):
             return False
-        return not any(self.source.you.fullmatch(each.text) for each in line.sources(at) or line.source)
+        return not any(_is(self.source, "you", each.text) for each in line.sources(at) or line.source)
 
     def _verb(self, line: Line, at: int) -> List[int]:
         """The verb of a subject, by its form: a neighbour, or else the nearest finite one of its clause."""
         places = sorted(clause(line.target, at), key=lambda place: (abs(place - at), -place))[1:]
-        places = [place for place in places if self.target.verbs.fullmatch(line.target[place].text)]
-        finite = [place for place in places if line.target[place].verb_form == "Fin"]
-        beside = [place for place in places[:2] if abs(place - at) == 1 and line.target[place].pos in _OPEN]
+        places = [p for p in places if _is(self.target, "verbs", line.target[p].text)]
+        finite = [p for p in places if line.target[p].verb_form == "Fin"]
+        beside = [p for p in places[:2] if abs(p - at) == 1 and line.target[p].pos in _OPEN]
         return (finite or beside)[:1]
 
     def ellipsis(self, line: Line, before: Sequence[Line]) -> Iterator[Hit]:
         """Verbs that the source leaves out behind an auxiliary ("I did."), and that the lines before have."""
-        if not any(self._stranded(line.source, at) for at in range(len(line.source))):
-            return
+        words = line.source
+        verbs = [at for at, word in enumerate(words) if word.pos in VERBS]
+        auxiliaries = [at for at in verbs if _is(self.source, "auxiliaries", words[at].text)]
+        if all(any(at < verb in clause(words, at) for verb in verbs) for at in auxiliaries):
+            return  # there is a verb behind each
         for at, word in enumerate(line.target):
-            if word.pos != "VERB" or not word.lemma or self.target.auxiliaries.fullmatch(word.lemma):
+            if word.pos != "VERB" or not word.lemma or _is(self.target, "auxiliaries", word.lemma):
                 continue
-            same = _verb_of(word.lemma)
+            same = partial(_is_verb, word.lemma)
             distance = _nearest(before, same)
             said = any(each.pos == "VERB" for each in line.sources(at)) or any(map(same, line.target[:at]))
             if distance and not said:
                 yield Hit("ellipsis", at, distance)
 
-    def _stranded(self, words: Sequence[AnnotatedWord], at: int) -> bool:
-        """Whether an auxiliary has no verb behind it in its clause."""
-        if words[at].pos not in VERBS or not self.source.auxiliaries.fullmatch(words[at].text):
-            return False
-        return not any(words[place].pos in VERBS for place in clause(words, at) if place > at)
-
     def inflection(self, line: Line, before: Sequence[Line]) -> Iterator[Hit]:
         """Nouns of a sentence without a verb, whose case a verb of the lines before decides."""
-        if any(word.verb_form == "Fin" for word in line.source) or any(
-            word.pos in VERBS for word in line.target
-        ):
+        if any(w.verb_form == "Fin" for w in line.source) or any(w.pos in VERBS for w in line.target):
             return
         distance = _nearest(before, lambda word: word.pos in VERBS)
         for at, word in enumerate(line.target):
-            if is_noun(word) and word.case not in ("Nom", "Voc", None) and distance and _written(word):
+            unsure = word.case in ("Nom", "Voc", None) or word.text.isupper()
+            if distance and is_noun(word) and not unsure:
                 yield Hit("inflection", at, distance)
             if word.pos not in _UNGOVERNING:
                 return
+
+
+class Cohesion:
+    """Finds words that a document translates as it has done before, in any language (MuDA)."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._seen: Dict[Tuple[str, str], List[int]] = {}  # the last lines of a word and its translation
+
+    def hits(self, line: Line) -> Iterator[Hit]:
+        """Words of the next line that translate what they did in at least ``_SEEN`` lines before."""
+        now = set()
+        for at, word in enumerate(line.target):
+            pairs = {(_name(each), _name(word)) for each in line.sources(at) if _means(each) and _means(word)}
+            lines = [self._seen.get(pair, []) for pair in pairs]
+            lasts = [each[-1] for each in lines if len(each) == _SEEN]
+            if lasts:
+                yield Hit("cohesion", at, self._number - max(lasts))
+            now |= pairs
+        for pair in now:
+            self._seen[pair] = [*self._seen.get(pair, ()), self._number][-_SEEN:]
+        self._number += 1
+
+
+def _name(word: AnnotatedWord) -> str:
+    return (word.lemma or word.text).lower()
+
+
+def _means(word: AnnotatedWord) -> bool:
+    return word.pos in _CONTENT if word.pos else word.text.isalpha() and len(word.text) >= _LONG
+
+
+def _pattern(known: Mapping[str, Any], name: str) -> "re.Pattern[str]":
+    text = known.get(name, "(?!)")
+    return re.compile(text, 0 if text != text.lower() else re.IGNORECASE)  # which remembers what it compiled
+
+
+def _is(known: Mapping[str, Any], name: str, text: str) -> bool:
+    return bool(_pattern(known, name).fullmatch(text))
 
 
 def _nearest(before: Sequence[Line], decides: Callable[[AnnotatedWord], bool]) -> Optional[int]:
     return next((back for back, line in enumerate(before, 1) if any(map(decides, line.target))), None)
 
 
-def _written(word: AnnotatedWord) -> bool:
-    """Whether a word is no abbreviation or name of a function, whose labels are guesses."""
-    return not word.text.isupper()
+def _agrees(genders: Sequence[str], number: str, word: AnnotatedWord) -> bool:
+    return is_noun(word) and word.gender in genders and word.number in (number, None)
 
 
-def _agreeing(genders: Sequence[str], number: str) -> Callable[[AnnotatedWord], bool]:
-    return lambda word: is_noun(word) and word.gender in genders and word.number in (number, None)
-
-
-def _verb_of(lemma: str) -> Callable[[AnnotatedWord], bool]:
-    return lambda word: word.pos == "VERB" and word.lemma == lemma
+def _is_verb(lemma: str, word: AnnotatedWord) -> bool:
+    return word.pos == "VERB" and word.lemma == lemma

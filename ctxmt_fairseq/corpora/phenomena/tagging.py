@@ -1,94 +1,110 @@
-"""Tags the words of documents, line by line; memory holds few lines, and what one document repeats."""
+"""Tags the words of documents line by line, and makes test sets of them, which ``ctxmt contrast`` and ``ctxmt
+score-forms`` read. Memory holds few lines, and what one document repeats."""
 
 import itertools
+import json
 from collections import deque
-from dataclasses import dataclass
-from typing import Deque, Iterator, List, NamedTuple, Optional, Tuple
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO, Deque, Dict, Iterable, Iterator, List, NamedTuple, Optional
 
 from ctxmt_fairseq.corpora.linguistics.align import aligned_text
 from ctxmt_fairseq.corpora.linguistics.annotate import annotated_text
-from ctxmt_fairseq.corpora.phenomena.cohesion import Cohesion
 from ctxmt_fairseq.corpora.phenomena.genders import Genders
-from ctxmt_fairseq.corpora.phenomena.lines import Hit, Line, Words, linked
-from ctxmt_fairseq.corpora.phenomena.rules import Rules
-from ctxmt_fairseq.corpora.text_rows import Row, TextFiles
+from ctxmt_fairseq.corpora.phenomena.lines import Hit, Line, linked
+from ctxmt_fairseq.corpora.phenomena.rules import Cohesion, Rules
+from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.text.alignment import iterate_alignment
 from ctxmt_fairseq.text.annotation import iterate_annotation
-from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, together
-from ctxmt_fairseq.text.word_tags import Tags
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, tidy, together
+
+Given = Optional[PathLike]
+TAGS = {  # -> the context that decides
+    "pronoun": "source-previous", "formality": "target-previous", "ellipsis": "source-previous",
+    "inflection": "source-previous", "cohesion": "target-previous",
+}  # fmt: skip
 
 
 class TaggedLine(NamedTuple):
-    """A line and its hits; ``before`` are the lines before it in its document, the nearest first."""
+    """A line and its hits; ``before`` are the lines before it in its document, in their order."""
 
-    row: Row
     line: Line
     hits: List[Hit]
-    before: List[Tuple[Row, Line]]
-
-    def parts(self) -> Tuple[List[str], Tags]:
-        """The words of the target with their tags, and whatever its annotation has left out."""
-        names = [tuple(hit.tag for hit in self.hits if hit.word == at) for at in range(len(self.line.target))]
-        words: List[str] = []
-        tags: Tags = []
-        end = 0
-        for word, found in zip(self.line.target, names, strict=True):
-            for text, its in ((self.line.text[end : word.start].strip(), ()), (word.text, found)):
-                if text:
-                    words.append(text)
-                    tags.append(its)
-            end = word.end
-        rest = self.line.text[end:].strip()
-        return [*words, *filter(None, [rest])], [*tags, *([()] if rest else [])]
+    before: List[Line]
 
 
-@dataclass(frozen=True)
-class Tagger:
-    """Tags corpora.
+def tagged_lines(
+    files: TextFiles, annotation: Iterable[Given], alignment: Given, context: int, workers: int
+) -> Iterator[TaggedLine]:
+    """Tag the lines of a corpus in their order.
 
-    Attributes:
+    Args:
         annotation, alignment: files that other tools wrote; what is None is made here.
         context: how many lines before a line are looked at.
         workers: processes of annotation.
     """
+    languages = files.source_lang, files.target_lang
+    source, target = paths = files.path(languages[0]), files.path(languages[1])
+    rules = Rules(*languages)
+    genders = Genders(rules.target.get("determiners", {}), iterate_lines(target))
+    words = (
+        iterate_annotation(given, path) if given else annotated_text(path, language, workers=workers)
+        for given, path, language in zip(annotation, paths, languages, strict=True)
+    )
+    if alignment is None:
+        pairs = (line.pairs for line in aligned_text(paths))
+    else:
+        read = iterate_alignment(alignment, source, target)
+        pairs = ([(i, j) for i, numbers in line.items() for j in numbers] for line in read)
+    texts = ((path, map(str.strip, iterate_lines(path))) for path in paths)
+    columns = [(target, files.rows()), *texts, *zip(paths, words, strict=True), (target, pairs)]
+    lines = (
+        linked(row, (source, target), (its, genders.filled_in(their)), pairs)
+        for row, source, target, its, their, pairs in together(columns)
+    )
+    for _, document in itertools.groupby(lines, key=lambda line: line.row.document):
+        cohesion = Cohesion()
+        before: Deque[Line] = deque(maxlen=context)  # the nearest first
+        for line in document:
+            hits = [*rules.hits(line, before), *cohesion.hits(line)]
+            yield TaggedLine(line, hits, list(reversed(before)))
+            before.appendleft(line)
 
-    annotation: Tuple[Optional[PathLike], Optional[PathLike]] = (None, None)
-    alignment: Optional[PathLike] = None
-    context: int = 5
-    workers: int = 1
 
-    def tagged(self, files: TextFiles) -> Iterator[TaggedLine]:
-        """Tag the lines of a corpus in their order."""
-        rules = Rules(files.source_lang, files.target_lang)
-        for _, document in itertools.groupby(self._lines(files, rules), key=lambda pair: pair[0].document):
-            cohesion = Cohesion()
-            before: Deque[Tuple[Row, Line]] = deque(maxlen=self.context)
-            for row, line in document:
-                hits = [*rules.hits(line, [each for _, each in before]), *cohesion.hits(line)]
-                yield TaggedLine(row, line, hits, list(before))
-                before.appendleft((row, line))
+class Suites:
+    """Writes ``NAME.jsonl`` for each phenomenon, with an example for each line that a line before it decides;
+    ``NAME.current`` marks these lines. An example has the form that is expected; and candidates, where other
+    forms differ in nothing but what context decides.
+    """
 
-    def _lines(self, files: TextFiles, rules: Rules) -> Iterator[Tuple[Row, Line]]:
-        paths = [files.path(language) for language in (files.source_lang, files.target_lang)]
-        genders = Genders(rules.target.determiners, iterate_lines(paths[1]))
-        columns = [
-            (paths[1], files.rows()),
-            *((path, map(str.strip, iterate_lines(path))) for path in paths),
-            *((path, self._words(files, side)) for side, path in enumerate(paths)),
-            (paths[1], self._pairs(*paths)),
-        ]
-        for row, source, target, source_words, target_words, pairs in together(columns):
-            yield row, linked((source, target), (source_words, genders.filled_in(target_words)), pairs)
+    def __init__(self, folder: Path, end: ExitStack):
+        self._files: Dict[str, List[BinaryIO]] = {
+            tag: [end.enter_context(open(folder / f"{tag}.{kind}", "wb")) for kind in ("jsonl", "current")]
+            for tag in TAGS
+        }
+        self.examples = dict.fromkeys(TAGS, 0)
 
-    def _words(self, files: TextFiles, side: int) -> Iterator[Words]:
-        language = (files.source_lang, files.target_lang)[side]
-        path, given = files.path(language), self.annotation[side]
-        return (
-            iterate_annotation(given, path) if given else annotated_text(path, language, workers=self.workers)
-        )
+    def add(self, tagged: TaggedLine) -> None:
+        """Write the examples of the next line."""
+        for tag, (records, current) in self._files.items():
+            wanted = tagged.line.row.current != "0"
+            hits = [hit for hit in tagged.hits if hit.tag == tag and hit.distance and wanted]
+            current.write(b"1\n" if hits else b"0\n")
+            if hits:
+                self.examples[tag] += 1
+                records.write(f"{json.dumps(_record(tagged, hits[0]), ensure_ascii=False)}\n".encode())
 
-    def _pairs(self, source: PathLike, target: PathLike) -> Iterator[List[Tuple[int, int]]]:
-        if self.alignment is None:
-            return (line.pairs for line in aligned_text((source, target)))
-        lines = iterate_alignment(self.alignment, source, target)
-        return ([(i, j) for i, words in line.items() for j in words] for line in lines)
+
+def _record(tagged: TaggedLine, hit: Hit) -> Dict[str, Any]:
+    line, row, before = tagged.line, tagged.line.row, [each.row for each in tagged.before]
+    word = line.target[hit.word]
+    record: Dict[str, Any] = {
+        "id": str(row.line), "phenomenon": hit.tag, "distance": hit.distance, "context": TAGS[hit.tag],
+        "source": [*(each.source for each in before), row.source], "current": len(before),
+        "expected": word.text, "reference": row.target,
+    }  # fmt: skip
+    if hit.others:
+        forms = [word.text, *(each.capitalize() if word.text[0].isupper() else each for each in hit.others)]
+        targets = [tidy(line.text[: word.start] + form + line.text[word.end :]) for form in forms]
+        record |= {"targets": [[*(each.target for each in before), last] for last in targets], "correct": 0}
+    return record

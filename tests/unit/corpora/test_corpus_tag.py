@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.phenomena.genders import Genders
-from ctxmt_fairseq.corpora.phenomena.knowledge import KNOWN, TargetLanguage
 from ctxmt_fairseq.corpora.phenomena.lines import Hit, clause, linked
-from ctxmt_fairseq.corpora.phenomena.rules import Rules
-from ctxmt_fairseq.corpora.phenomena.tagging import TaggedLine
+from ctxmt_fairseq.corpora.phenomena.rules import KNOWN, Rules
 from ctxmt_fairseq.evaluation.contrastive_sets.ctxmt_jsonl import JsonLines
 from ctxmt_fairseq.evaluation.expected_forms import read_forms
 from ctxmt_fairseq.text.annotation import AnnotatedWord, annotation_line
@@ -42,7 +40,7 @@ def hits(target_lang, *pairs):
     for source, target, pairs_of_words in pairs:
         (text, words), (translation, its) = annotated(source), annotated(target)
         numbers = [tuple(map(int, pair.split("-"))) for pair in pairs_of_words.split()]
-        lines.append(linked((text, translation), (words, its), numbers))
+        lines.append(linked(None, (text, translation), (words, its), numbers))
     *before, last = lines
     return [(hit.tag, last.target[hit.word].text, hit.distance) for hit in rules.hits(last, before[::-1])]
 
@@ -56,6 +54,7 @@ RUSSIAN = ("the book/NOUN", "книга/NOUN/Fem/Sing", "1-0")
     ("language", "context", "source", "target", "pairs", "found"),
     [
         ("fr", FRENCH, "It shines", "Elle/PRON brille/VERB", "0-0", [("pronoun", "Elle", 1)]),
+        ("fr", FRENCH, "that car", "la/DET voiture/NOUN/Fem/Sing", "0-0 1-1", []),  # an article
         ("fr", FRENCH, "he sees it", "il la/PRON voit/VERB", "0-0 2-1", [("pronoun", "la", 1)]),
         # The wrong gender, number, source word, no alignment: not a matter of this context.
         ("fr", FRENCH, "It shines", "Il/PRON brille/VERB", "0-0", []),
@@ -164,7 +163,7 @@ def test_inflection(source, target, found):
 
 def test_genders_of_german_nouns_from_their_determiners():
     lines = ["Das Fenster ist zu.", "Öffnen Sie das große Fenster", "die Datei, in einer Datei", "im Fenster"]
-    genders = Genders(TargetLanguage("de").determiners, lines)
+    genders = Genders(KNOWN["targets"]["de"]["determiners"], lines)
 
     def of(text, lemma=None):
         return genders.of(AnnotatedWord(text, 0, len(text), "NOUN", lemma))
@@ -197,26 +196,17 @@ def test_parts_are_the_whole_line_whatever_is_annotated(text, places):
     words = [
         AnnotatedWord(text[at], at, at + 1) for at in sorted(places) if at < len(text) and text[at] != " "
     ]
-    line = linked((text, text), (words, words), [])
-    tagged = TaggedLine(None, line, [Hit("pronoun", at, 1) for at in range(len(words))], [])
-    parts, tags = tagged.parts()
+    line = linked(None, (text, text), (words, words), [])
+    parts, tags = line.parts([Hit("pronoun", at, 1) for at in range(len(words))])
     assert "".join("".join(parts).split()) == "".join(text.split())
     assert sum("pronoun" in each for each in tags) == len(words) and len(parts) == len(tags)
 
 
 def test_what_is_known_of_languages_makes_sense():
-    for code, known in KNOWN["targets"].items():
-        language = TargetLanguage(code)
-        for forms in language.forms.values():
-            for text, form in forms.items():
-                assert text not in form.others and form.others and form.genders
-        assert set(known.get("formality", {"formal": 0})) <= {
-            "informal",
-            "formal",
-            "doubtful",
-            "subjects",
-            "verbs",
-        }
+    for known in KNOWN["targets"].values():
+        for rows in known.get("pronouns", {}).values():
+            assert all(len(set(row.values())) > 1 for row in rows), "forms of several genders"
+        assert ("formal" in known) == ("informal" in known)
 
 
 @pytest.fixture
