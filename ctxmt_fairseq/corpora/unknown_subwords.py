@@ -41,7 +41,7 @@ def count_unknown(texts: Iterable[str], subwords: Subwords, dictionary: Any) -> 
 def warn_of_unknown(
     name: PathLike, total: int, unknown: Counter, subwords: Subwords, dictionary: Any
 ) -> bool:
-    """Log a warning if more than 5 % of a text's subwords are unknown (``count_unknown``), and say whether."""
+    """Warn if more than 5 % of a text's subwords are unknown (``count_unknown``), and say whether."""
     share = unknown.total() / max(total, 1)
     if share > TOLERATED:
         kind = "subwords" if subwords.cuts_words else "words"
