@@ -3,7 +3,7 @@
 import contextlib
 import re
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Type
 
 import yaml
 from fairseq.models import ARCH_MODEL_REGISTRY
@@ -16,22 +16,13 @@ from ctxmt_fairseq.checkpoints.averaging import run_folder
 from ctxmt_fairseq.checkpoints.options import declared_options, mapping
 from ctxmt_fairseq.corpora.data_folder import description_of
 from ctxmt_fairseq.evaluation.runs.results_file import find_results
-from ctxmt_fairseq.generation.exported_models import Trained
+from ctxmt_fairseq.generation.exported_models import Target, Trained
 from ctxmt_fairseq.generation.imported_models import in_flags
 from ctxmt_fairseq.text.text_lines import read_text
 
 # What stays with an exported model of its training: elsewhere nothing of it is left.
 KEPT = ("parameters", "updates", "data", "command", "scores")
 _HOW = ("window", "decoding", "n")  # of a score, what a card says
-_USAGE = """## Use
-With ctxmt_fairseq: `ctxmt translate {name} TEXT.{0} --docids TEXT.docids`, or
-
-```python
-from ctxmt_fairseq import Translator
-
-Translator.load("{name}").translate([["A sentence.", "The next one of the same document."]])
-```
-"""
 
 
 def model_card(path: str, model: Trained, license: Optional[str] = None) -> Dict[str, Any]:
@@ -78,19 +69,19 @@ def card_text(card: Dict[str, Any]) -> str:
     return "\n".join(f"{name:<14}{value}" for name, value in _rows(card))
 
 
-def card_markdown(card: Dict[str, Any]) -> str:
-    """The card as the ``README.md`` of a folder, with the head that the hub reads."""
+def card_markdown(card: Dict[str, Any], target: Type[Target] = Target) -> str:
+    """The card as the ``README.md`` of a folder for ``target``, with the head that the hub reads."""
     head = {
         "language": [re.split("[-_]", language)[0] for language in card["languages"]],
         **({"license": card["license"]} if card["license"] else {}),
-        **{"library_name": "ctxmt_fairseq", "pipeline_tag": "translation"},
+        **{"library_name": target.library, "pipeline_tag": "translation"},
         "tags": ["translation", "document-level-translation", card["architecture"]],
     }
     lines = [f"- **{name}**: {value}" for name, value in _rows(card)]
     command = ["## Training", "```bash", card["command"], "```"] if card["command"] else []
-    usage = _USAGE.format(card["languages"][0], name=card["name"])
+    usage = target.usage.format(language=card["languages"][0], name=card["name"])
     top = ["---", yaml.safe_dump(head, sort_keys=False, allow_unicode=True) + "---", f"# {card['name']}"]
-    return "\n".join([*top, *lines, "", *command, usage])
+    return "\n".join([*top, *lines, "", *command, "## Use", usage])
 
 
 def _rows(card: Dict[str, Any]) -> Iterator[Tuple[str, str]]:

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any, Optional
 
 import torch
-from fairseq.models.transformer import TransformerModel
 from torch import Tensor
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.checkpoints.portable import CONVERTED, write_options
-from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.generation.converted_models import (
     FACTOR,
     PLACE,
@@ -23,15 +21,7 @@ from ctxmt_fairseq.generation.converted_models import (
     digest_of,
     symbols_of,
 )
-from ctxmt_fairseq.generation.exported_models import Target, Trained
-from ctxmt_fairseq.models.concat_transformer import ConcatTransformer
-
-_REASON = "CTranslate2's layers read one sequence of tokens, and this model's read its context besides"
-_WITHOUT = (
-    *("no_token_positional_embeddings", "no_cross_attention", "cross_self_attention", "adaptive_input"),
-    *("adaptive_softmax_cutoff", "no_decoder_final_norm", "base_layers", "scale_attn", "scale_fc"),
-    *("scale_heads", "scale_resids"),
-)
+from ctxmt_fairseq.generation.exported_models import Target, Trained, check_layers, positions_table
 
 
 class CTranslate2(Target):
@@ -48,6 +38,7 @@ class CTranslate2(Target):
         ctranslate2()
         converter = import_of_extra("ctranslate2.converters.fairseq", "ctranslate2", "this needs CTranslate2")
         network, task = model.loaded.model, model.loaded.task
+        check_layers(network, "CTranslate2", converter._SUPPORTED_ACTIVATIONS)
         _check(network, task)
         specs = converter.transformer_spec
         merge = converter.common_spec.EmbeddingsMerge.ADD
@@ -95,11 +86,6 @@ class CTranslate2(Target):
 
 def _check(network: Any, task: Any) -> None:
     """Refuse by name what CTranslate2 cannot compute."""
-    if type(network) not in (TransformerModel, ConcatTransformer):
-        raise BadInput(f"--arch {network.args.arch}: {_REASON}")
-    for name in _WITHOUT:
-        if getattr(network.args, name, None):
-            raise BadInput(f"{flag(name)} {getattr(network.args, name)}: CTranslate2 has no such layers")
     kind = getattr(network.encoder.embed_positions, "kind", "none")
     if kind not in ("none", "flag") and task.decodes_windows:
         raise BadInput(
@@ -111,7 +97,7 @@ def _check(network: Any, task: Any) -> None:
     for dictionary in (task.source_dictionary, task.target_dictionary):
         symbols = symbols_of(dictionary)
         if len({*symbols}) < len(symbols) or any(FACTOR in symbol for symbol in symbols):
-            raise BadInput(f"dictionary: CTranslate2 wants each symbol once, and none with {FACTOR}")
+            raise BadInput(f"dictionary: CTranslate2 wants no symbol with {FACTOR}, and no {symbols[1]}")
 
 
 def _places(network: Any, task: Any) -> int:
@@ -130,12 +116,8 @@ def _table(side: Any, has_places: bool) -> Tensor:
     """The embeddings (T, C) of a side's positions in the first segment. An encoder with places has those of
     the token alone, or none where a place is a shifted position."""
     positions, length = side.embed_positions, side.max_positions()
-    words = torch.full((1, length), side.dictionary.unk())
     if has_places and hasattr(side, "encode_context"):
         if positions.kind == "shift":
             return torch.zeros(length, positions.token_positions.embedding_dim)
         positions = positions.token_positions
-    if not getattr(positions, "needs_row_values", False):
-        return positions(words)[0].detach()
-    with positions.given(torch.zeros(1, dtype=torch.long)):
-        return positions(words)[0].detach()
+    return positions_table(positions, length)

@@ -1,13 +1,17 @@
 """Trained models as folders that run alone, and what other programs read.
 
-A target is a class. All folders have the dictionaries, subwords and text steps, ``ctxmt.json``,
-and a model card.
+A target is a class. Folders that our commands run have the dictionaries, subwords and text steps. All have
+``ctxmt.json`` and a model card.
 """
 
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any, Collection, Dict, Optional
+
+import torch
+from fairseq.models.transformer import TransformerModel
+from torch import Tensor
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
@@ -23,9 +27,16 @@ from ctxmt_fairseq.corpora.data_folder import (
 from ctxmt_fairseq.corpora.subwords import find_model
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.binarised import dictionary_digest
+from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.generation.loading import LoadedModels, load_models, model_file
+from ctxmt_fairseq.models.concat_transformer import ConcatTransformer
 
 _OF_TEXT = ("splits", "overlap", "dropped")  # what a description says of binarised text
+_WITHOUT = (
+    *("no_token_positional_embeddings", "no_cross_attention", "cross_self_attention", "adaptive_input"),
+    *("adaptive_softmax_cutoff", "no_decoder_final_norm", "base_layers", "scale_attn", "scale_fc"),
+    *("scale_heads", "scale_resids"),
+)
 
 
 @dataclass
@@ -56,9 +67,19 @@ class Target:
 
     Attributes:
         loads: whether our commands run the result.
+        library, usage: for the card; ``usage`` has the places {name} and {language}, of the source.
     """
 
     loads = True
+    library = "ctxmt_fairseq"
+    usage = """With ctxmt_fairseq: `ctxmt translate {name} TEXT.{language} --docids TEXT.docids`, or
+
+```python
+from ctxmt_fairseq import Translator
+
+Translator.load("{name}").translate([["A sentence.", "The next one of the same document."]])
+```
+"""
 
     def write(self, model: Trained, folder: Path) -> None:
         """Write the model's own files.
@@ -88,12 +109,42 @@ def export_model(
     if not model.state["model"]:
         raise BadInput("was exported already: give the model that it was made of", model.folder)
     with new_folder(out, overwrite) as folder:
-        described = _copy_vocabulary(model, folder)
+        described = _copy_vocabulary(model, folder) if target.loads else {}
         target.write(model, folder)
         write_description(folder, {**described, **said, "splits": {}})
         (folder / "README.md").write_text(readme, encoding="utf-8")
         if target.loads:
             load_models(folder, device="cpu")
+
+
+def check_layers(
+    network: Any, program: str, activations: Collection[str], without: Collection[str] = ()
+) -> None:
+    """Refuse by name what a program that has a transformer's layers cannot compute.
+
+    Args:
+        activations: its functions. without: options that it lacks, besides those that all lack.
+    """
+    if type(network) not in (TransformerModel, ConcatTransformer):
+        reason = "layers read one sequence of tokens, and this model's read its context besides"
+        raise BadInput(f"--arch {network.args.arch}: {program}'s {reason}")
+    for name in (*_WITHOUT, *without):
+        if getattr(network.args, name, None):
+            raise BadInput(f"{flag(name)} {getattr(network.args, name)}: {program} has no such layers")
+    if network.args.activation_fn not in activations:
+        raise BadInput(f"--activation-fn {network.args.activation_fn}: {program} has no such function")
+    for dictionary in (network.encoder.dictionary, network.decoder.dictionary):
+        if len({*dictionary.symbols}) < len(dictionary):
+            raise BadInput(f"dictionary: {program} wants each symbol once")
+
+
+def positions_table(positions: Any, length: int) -> Tensor:
+    """The embeddings (T, C) of the first positions, in the first segment."""
+    words = torch.full((1, length), positions.padding_idx + 2)  # <unk>: no pad, and it ends no sentence
+    if not getattr(positions, "needs_row_values", False):
+        return positions(words)[0].detach()
+    with positions.given(torch.zeros(1, dtype=torch.long)):
+        return positions(words)[0].detach()
 
 
 def _copy_vocabulary(model: Trained, folder: Path) -> Dict[str, Any]:

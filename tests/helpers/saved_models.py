@@ -40,9 +40,9 @@ def data_folder(folder):
     return folder
 
 
-def trained(folder, *arguments, arch="concat_transformer", task="document_window", size=None):
-    """What fairseq-train would save: (state, parsed command line)."""
-    command = [str(data_folder(folder / "data")), "--source-lang", "en", "--target-lang", "fr"]
+def trained(folder, *arguments, arch="concat_transformer", task="document_window", size=None, data=None):
+    """What fairseq-train would save: (state, parsed command line). ``data``: default: ``data_folder``."""
+    command = [str(data or data_folder(folder / "data")), "--source-lang", "en", "--target-lang", "fr"]
     command += ["--arch", arch, "--task", task, "--cpu", "--optimizer", "adam"]
     command += [*(size or SIZES.get(arch, FCONV if arch.startswith("fconv") else TINY)), *arguments]
     args = options.parse_args_and_arch(options.get_training_parser(), input_args=command)

@@ -18,7 +18,7 @@ from ctxmt_fairseq.generation.forced_scoring import TranslationScorer
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.symbols import SPECIAL_WORDS
 from tests.helpers.hub_models import LANGUAGES, demo_text, make_hub
-from tests.integration.commands import read, run
+from tests.integration.commands import read, refused, run
 
 pytestmark = pytest.mark.slow  # transformers alone takes seconds
 every_kind = pytest.mark.parametrize("kind", LANGUAGES)
@@ -161,6 +161,52 @@ def test_text_is_cut_as_transformers_does(made, kind):
         assert made.ours(line) == made.symbols(line)
 
 
+def scores_of(model, lines):
+    """The log-probabilities of all tokens, each sentence alone."""
+    translator = Translator.load(model, device="cpu")
+    documents = [[[line] for line in side[:8]] for side in lines]
+    return [score.tokens for (score,) in translator.score(*documents)]
+
+
+@every_kind
+def test_exports_compute_what_was_imported(made, kind, tmp_path):
+    """For every program; and what goes back to Marian's class may be imported again."""
+    made = made(kind)
+    expected = scores_of(made.out, made.text)
+    targets = ["safetensors", "ctranslate2"]
+    targets += ["hf"] if kind.startswith("marian") else []
+    for target in targets:
+        out = tmp_path / target
+        run("ctxmt", "export", made.out, out, "--to", target)
+        if target == "hf":
+            code = ["--target-token", "fra"] if kind == "marian-many" else []
+            run("ctxmt", "import", out, tmp_path / "again", *code)
+            out = tmp_path / "again"
+        for ours, theirs in zip(scores_of(out, made.text), expected, strict=True):
+            assert ours == pytest.approx(theirs, abs=1e-4 if target == "ctranslate2" else 1e-5)
+
+
+@pytest.mark.parametrize("kind", ["marian", "marian-many", "marian-two"])
+def test_a_model_goes_back_to_its_class(made, kind, tmp_path):
+    """Through the shell: transformers gives the text the same numbers as before."""
+    import transformers
+
+    made = made(kind)
+    run("ctxmt", "export", made.out, tmp_path / "out", "--to", "hf", "--license", "mit")
+    found = [getattr(transformers, f"Auto{name}").from_pretrained(tmp_path / "out", local_files_only=True)
+             for name in ("ModelForSeq2SeqLM", "Tokenizer")]  # fmt: skip
+    sources, targets = [made.source(each) for each in made.text[0][:8]], made.text[1][:8]
+    numbers = []
+    for model, tokenizer in ((made.hub.model, made.hub.tokenizer), (found[0].eval(), found[1])):
+        ids = tokenizer(sources, text_target=targets, padding=True, return_tensors="pt")
+        real = ids["labels"] != tokenizer.pad_token_id
+        with torch.no_grad():
+            chosen = model(**ids).logits.log_softmax(-1).gather(2, ids["labels"][..., None])[..., 0]
+        numbers.append(chosen[real])
+    torch.testing.assert_close(*numbers, atol=1e-5, rtol=0)
+    assert "library_name: transformers" in (tmp_path / "out/README.md").read_text()
+
+
 def size_of(made, capsys):
     """What ``ctxmt import`` says of the model's size."""
     names = ("--source-lang", "--target-lang", "--source-token", "--target-token")
@@ -264,3 +310,17 @@ def test_from_a_folder_to_a_context_model(made, kind, tmp_path, capsys):
         kind == "nllb"
     )
     assert len(scores[0]) == 3 and all(score.sum < 0 for score in scores[0])
+    for target in ("safetensors", "ctranslate2", "hf"):
+        _leaves(model, tmp_path / target, target, made, kind)
+
+
+def _leaves(model, out, target, made, kind):
+    """What was trained goes to each program, or is refused."""
+    if target == "hf" and kind == "nllb":
+        assert "--encoder-normalize-before True" in refused("ctxmt", "export", model, out, "--to", target)
+        return
+    run("ctxmt", "export", model, out, "--to", target)
+    if target != "hf":
+        ours = scores_of(out, made.text)
+        for one, other in zip(ours, scores_of(model, made.text), strict=True):
+            assert one == pytest.approx(other, abs=1e-4)
