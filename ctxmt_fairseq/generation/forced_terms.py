@@ -8,7 +8,7 @@ from ctxmt_fairseq.base.errors import BadInput, named
 from ctxmt_fairseq.corpora.subwords import WORD_START
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.tasks.search.term_search import TermSearch
-from ctxmt_fairseq.text.glossary import Glossary, holds
+from ctxmt_fairseq.text.glossary import Glossary, missing
 from ctxmt_fairseq.text.languages import unspaced
 
 
@@ -58,7 +58,8 @@ class ForcedTerms:
         pieces = [piece for piece in subwords.encode(term).split() if piece != subwords.token]
         if unspaced(term):  # no blank stands before it
             pieces = [*filter(None, [pieces[0].removeprefix(WORD_START), *pieces[1:]])]
-        if all(piece in dictionary for piece in pieces) and holds(subwords.decode(" ".join(pieces)), term):
+        written = subwords.decode(" ".join(pieces))
+        if all(piece in dictionary for piece in pieces) and not missing(written, [term]):
             return torch.tensor([dictionary.index(piece) for piece in pieces])
         self.unknown[term] = None
         return None
@@ -67,7 +68,7 @@ class ForcedTerms:
         """Count terms that a translation (T,) was to hold."""
         text = self.loaded.decode_target(translation)
         self.wanted += len(terms)
-        self.lost += [term for term in terms if not holds(text, term)]
+        self.lost += missing(text, terms)
 
     @property
     def remark(self) -> Optional[str]:

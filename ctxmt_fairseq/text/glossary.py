@@ -57,11 +57,18 @@ class Glossary:
         return [*dict.fromkeys(found.values())]
 
 
-def holds(sentence: str, term: str) -> bool:
-    """Whether a term stands in a sentence as whole words, cased as it is given."""
-    words, wanted = marks_and_words(sentence), marks_and_words(term)
-    size = len(wanted)
-    return any(words[at : at + size] == wanted for at in range(len(words) - size + 1))
+def missing(sentence: str, terms: Iterable[str]) -> List[str]:
+    """The terms that do not stand in a sentence as whole words, cased as given, each in a place of its own:
+    where the longer of two terms stands, the shorter one does not count."""
+    words, lost = marks_and_words(sentence), []
+    for term in sorted(terms, key=lambda term: -len(marks_and_words(term))):
+        wanted = marks_and_words(term)
+        places = (at for at in range(len(words)) if words[at : at + len(wanted)] == wanted)
+        if (at := next(places, None)) is None:
+            lost.append(term)
+        else:
+            words[at : at + len(wanted)] = [_END]
+    return lost
 
 
 def read_glossary(
