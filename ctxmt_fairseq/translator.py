@@ -1,5 +1,6 @@
 """Trained models in Python: text in, text out. The commands that run a model use this class."""
 
+import copy
 import functools
 import itertools
 import logging
@@ -119,6 +120,7 @@ class Translator:
         self.search = search or SearchSettings()
         self.documents_at_once = documents_at_once
         self._warned_of: Optional[GivenDocuments] = None
+        self._part_of_text = False  # whether one warning is enough for all that is translated
         self.document_translator()  # refuses what it does not support now, and not only when it translates
 
     @classmethod
@@ -210,9 +212,10 @@ class Translator:
         Args, raises:
             as ``translate``; errors count documents from the first of those that are taken together.
         """
-        rest = iter(documents)
+        rest, once = iter(documents), copy.copy(self)
+        once._warned_of, once._part_of_text = None, True
         while block := [*itertools.islice(rest, self.documents_at_once)]:
-            yield from self.translate(block, **search)
+            yield from once.translate(block, **search)
 
     @one_at_a_time
     def n_best(
@@ -242,9 +245,10 @@ class Translator:
         translator = self.document_translator(settings, read_glossary(glossary, keep))
         fitted = translator.fit(text, self.too_long)
         metadata = self._contexts(text, contexts, fitted)
-        if text != self._warned_of:  # an evaluation translates the same text in many contexts
-            self.loaded.warn_of_unknown("documents", sources=text.sentences)
-            self._warned_of = text
+        if text != self._warned_of and not (self._part_of_text and self._warned_of):
+            warned = self.loaded.warn_of_unknown("documents", sources=text.sentences)
+            if warned or not self._part_of_text:  # an evaluation translates the same text in many contexts
+                self._warned_of = text
         found: Dict[int, List[Translation]] = {}
         if fitted.sources:
             how: Any = {"contexts": metadata, "sentences": fitted.sentences}

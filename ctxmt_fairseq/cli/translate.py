@@ -104,10 +104,10 @@ class Translate(SharedCommand):
         if file:
             documents = file.documents(model.loaded.languages)
             texts = iter([(documents, self._metadata(documents))])
-        remarks: List[Optional[str]] = []
+        remarks, warned = list[Optional[str]](), False
         for documents, metadata in texts:
             self._check(model, documents, bool(metadata))
-            model.loaded.warn_of_unknown(self.input, sources=documents.sentences)
+            warned = warned or model.loaded.warn_of_unknown(self.input, sources=documents.sentences)
             if self.target_context_from == STANDARD:
                 remark = post_edit(translator, documents, sys.stdin, sys.stdout, metadata, self.too_long)
             else:

@@ -40,8 +40,8 @@ def count_unknown(texts: Iterable[str], subwords: Subwords, dictionary: Any) -> 
 
 def warn_of_unknown(
     name: PathLike, total: int, unknown: Counter, subwords: Subwords, dictionary: Any
-) -> None:
-    """Log a warning if more than 5 % of a text's subwords are unknown (``count_unknown``)."""
+) -> bool:
+    """Warn if more than 5 % of a text's subwords are unknown (``count_unknown``), and say whether."""
     share = unknown.total() / max(total, 1)
     if share > TOLERATED:
         kind = "subwords" if subwords.cuts_words else "words"
@@ -52,6 +52,7 @@ def warn_of_unknown(
             name, 100 * share, kind, unknown.total(), total, examples,
             likely_cause(unknown, subwords, dictionary),
         )  # fmt: skip
+    return share > TOLERATED
 
 
 def likely_cause(unknown: Counter, subwords: Subwords, dictionary: Any) -> str:

@@ -81,12 +81,15 @@ class LoadedModels:
 
     def warn_of_unknown(
         self, name: PathLike, sources: Iterable[str] = (), targets: Iterable[str] = ()
-    ) -> None:
-        """Log a warning for each side of a text if the models' vocabulary lacks more than 5 % of it."""
+    ) -> bool:
+        """Log a warning for each side of a text if the models' vocabulary lacks more than 5 % of it, and say
+        whether there is one."""
+        warned = False
         for side, texts in (("source", sources), ("target", targets)):
             subwords, dictionary = getattr(self, f"{side}_subwords"), getattr(self.task, f"{side}_dictionary")
             counts = count_unknown(texts, subwords, dictionary)
-            warn_of_unknown(f"{name}, {side}", *counts, subwords, dictionary)
+            warned |= warn_of_unknown(f"{name}, {side}", *counts, subwords, dictionary)
+        return warned
 
     @property
     def reads_metadata(self) -> bool:

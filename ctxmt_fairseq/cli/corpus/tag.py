@@ -67,8 +67,6 @@ class Tag(OfCorpus):
                 lines.update({hit.tag for hit in tagged.hits})
                 if suites:
                     suites.add(tagged)
-        rows = [["", "words", "lines", *(["examples"] if suites else [])]]
-        for tag in TAGS:
-            examples = [str(suites.examples[tag])] if suites else []
-            rows.append([tag, str(words[tag]), str(lines[tag]), *examples])
-        print(aligned_table(rows))
+        columns = {"words": words, "lines": lines, **({"examples": suites.examples} if suites else {})}
+        rows = [[tag, *(str(counts[tag]) for counts in columns.values())] for tag in TAGS]
+        print(aligned_table([["", *columns], *rows]))

@@ -20,10 +20,8 @@ class Genders:
     """Learns from lines the genders of nouns, which begin with a capital; given the determiners by gender."""
 
     def __init__(self, determiners: Mapping[str, str], lines: Iterable[str]):
-        genders: DefaultDict[str, List[str]] = defaultdict(list)
-        for gender, words in determiners.items():
-            for word in words.split():
-                genders[word].append(gender)
+        words = " ".join(determiners.values()).split()
+        genders = {word: [name for name, its in determiners.items() if word in its.split()] for word in words}
         self._seen: DefaultDict[str, Any] = defaultdict(Counter)
         for line in map(str.split, lines) if determiners else ():
             for at, word in enumerate(line):

@@ -38,18 +38,16 @@ class Line:
         """What a word of the target translates, in order."""
         return [self.source[each] for each in sorted(self.links.get(word, ()))]
 
-    def parts(self, hits: Iterable[Hit]) -> Tuple[List[str], Tags]:
+    def parts(self, hits: Sequence[Hit]) -> Tuple[List[str], Tags]:
         """The words of the target with their tags, and whatever its annotation has left out."""
-        tags: DefaultDict[int, List[str]] = defaultdict(list)
-        for hit in hits:
-            tags[hit.word].append(hit.tag)
-        parts: List[Tuple[str, Sequence[str]]] = []
+        parts: List[Tuple[str, Tuple[str, ...]]] = []
         end = 0
         for at, word in enumerate(self.target):
-            parts += [(self.text[end : word.start].strip(), ()), (word.text, tags[at])]
+            tags = tuple(hit.tag for hit in hits if hit.word == at)
+            parts += [(self.text[end : word.start].strip(), ()), (word.text, tags)]
             end = word.end
         parts.append((self.text[end:].strip(), ()))
-        return [text for text, _ in parts if text], [tuple(names) for text, names in parts if text]
+        return [text for text, _ in parts if text], [tags for text, tags in parts if text]
 
 
 def linked(row: Row, texts: Tuple[str, str], words: Tuple[Words, Words], pairs: Pairs) -> Line:

@@ -21,7 +21,6 @@ from ctxmt_fairseq.text.languages import primary
 KNOWN: Dict[str, Dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("phenomena.yaml").read_bytes())
 VERBS = ("VERB", "AUX")
 _OPEN = (*VERBS, "NOUN", "ADJ", "PROPN")  # parts of speech that a verb is taken for
-_ENDS = ".!?:…"
 # What may stand before a noun without deciding its case.
 _UNGOVERNING = ("ADJ", "DET", "PART", "CCONJ", "INTJ", "PUNCT", "SYM", None)
 _SEEN = 3  # lines before that translate a word alike (MuDA: more than 2 times)
@@ -80,7 +79,7 @@ class Rules:
 
     def _doubtful(self, line: Line, at: int) -> bool:
         """Whether a word is capital for another reason, and translates no word such as "you"."""
-        first = not at or line.target[at - 1].text[-1] in _ENDS
+        first = not at or line.target[at - 1].text[-1] in ".!?:…"
         if not first or not _is(self.target, "doubtful", line.target[at].text):
             return False
         return not any(_is(self.source, "you", each.text) for each in line.sources(at) or line.source)
@@ -95,18 +94,17 @@ class Rules:
 
     def ellipsis(self, line: Line, before: Sequence[Line]) -> Iterator[Hit]:
         """Verbs that the source leaves out behind an auxiliary ("I did."), and that the lines before have."""
-        words = line.source
-        verbs = [at for at, word in enumerate(words) if word.pos in VERBS]
-        auxiliaries = [at for at in verbs if _is(self.source, "auxiliaries", words[at].text)]
-        if all(any(at < verb in clause(words, at) for verb in verbs) for at in auxiliaries):
+        verbs = [at for at, word in enumerate(line.source) if word.pos in VERBS]
+        auxiliaries = [at for at in verbs if _is(self.source, "auxiliaries", line.source[at].text)]
+        if all(any(at < verb in clause(line.source, at) for verb in verbs) for at in auxiliaries):
             return  # there is a verb behind each
+        lemmas = [{word.lemma for word in each.target if word.pos == "VERB"} for each in before]
         for at, word in enumerate(line.target):
             if word.pos != "VERB" or not word.lemma or _is(self.target, "auxiliaries", word.lemma):
                 continue
-            same = partial(_is_verb, word.lemma)
-            distance = _nearest(before, same)
-            said = any(each.pos == "VERB" for each in line.sources(at)) or any(map(same, line.target[:at]))
-            if distance and not said:
+            distance = next((back for back, known in enumerate(lemmas, 1) if word.lemma in known), None)
+            again = any((each.pos, each.lemma) == ("VERB", word.lemma) for each in line.target[:at])
+            if distance and not again and all(each.pos != "VERB" for each in line.sources(at)):
                 yield Hit("ellipsis", at, distance)
 
     def inflection(self, line: Line, before: Sequence[Line]) -> Iterator[Hit]:
@@ -134,8 +132,7 @@ class Cohesion:
         now = set()
         for at, word in enumerate(line.target):
             pairs = {(_name(each), _name(word)) for each in line.sources(at) if _means(each) and _means(word)}
-            lines = [self._seen.get(pair, []) for pair in pairs]
-            lasts = [each[-1] for each in lines if len(each) == _SEEN]
+            lasts = [seen[-1] for pair in pairs if len(seen := self._seen.get(pair, [])) == _SEEN]
             if lasts:
                 yield Hit("cohesion", at, self._number - max(lasts))
             now |= pairs
@@ -167,7 +164,3 @@ def _nearest(before: Sequence[Line], decides: Callable[[AnnotatedWord], bool]) -
 
 def _agrees(genders: Sequence[str], number: str, word: AnnotatedWord) -> bool:
     return is_noun(word) and word.gender in genders and word.number in (number, None)
-
-
-def _is_verb(lemma: str, word: AnnotatedWord) -> bool:
-    return word.pos == "VERB" and word.lemma == lemma

@@ -5,8 +5,10 @@ The file is one document. All but the texts is as translate-toolkit writes it.
 
 import html
 import io
+import itertools
 import logging
 import re
+from collections import Counter
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -21,10 +23,19 @@ from ctxmt_fairseq.text.documents import Documents
 
 logger = logging.getLogger(__name__)
 _MARKUP = re.compile(
-    rf"{TAG}|!?\[(?=[^\]\n]{{0,300}}\][(\[])|\](?:\([^()\n]*\)|\[[^\]\n]*\])|\*+|(?<!\w)_+|_+(?!\w)"
+    rf"{TAG}|\[[ xX]\]\s|!?\[(?=[^\]\n]{{0,300}}\][(\[])"
+    r"|\](?:\([^()\n]*\)|\[[^\]\n]*\])|\*+|(?<!\w)_+|_+(?!\w)"
 )
 _BREAK = re.compile(r"<br\s{0,9}/?>", re.IGNORECASE)
+_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|pre)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _PAGES = {".md": "markdown", ".html": "html", ".htm": "html"}
+_ENCODING = re.compile(
+    r"""^\ufeff?<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)"""
+    r"""|^"Content-Type:[^\n]*?charset=([^\s"\\;]*)|<meta\s[^<>]*?charset\s*=\s*["']?([^\s"'<>;/]*)""",
+    re.IGNORECASE | re.MULTILINE,
+)
+_WRITTEN = {"utf-8", "utf8", "us-ascii", "ascii", "charset", ""}  # as UTF-8; the last ones are in templates
+_DEEPEST = 1000  # elements within each other: translate-toolkit's time grows with their square
 
 
 class Toolkit(FileFormat):
@@ -33,13 +44,29 @@ class Toolkit(FileFormat):
     def __init__(self, path: str, how: Reading):
         super().__init__(path, how)
         self.content, self.ending = self.text(), path[path.rindex(".") :].lower()
-        if "<!entity" in self.content.lower():
-            raise BadInput("declares entities, which are not read", path)
         self.html = self.ending.startswith(".htm")
+        self._check()
         self.left_out = 0
-        self.texts = [*dict.fromkeys(self._filled(None)[1])]
+        same, texts = self._filled(None)
+        if lost := (_letters(self.content) - _letters(same)).total():
+            what = f"translate-toolkit would lose {lost} letters: is the file, or an element, not closed?"
+            raise BadInput(what, path)
+        self.texts = [*dict.fromkeys(texts)]
         if self.left_out:
             logger.warning("%s: %d texts with elements in them are left as they are", path, self.left_out)
+
+    def _check(self) -> None:
+        """Raises BadInput: what would make its reader follow, unfold or decode something."""
+        start = self.content.lower()
+        if "<!entity" in start or "<!doctype" in start and self.ending in (".xliff", ".xlf"):
+            raise BadInput("declares entities or a document type, which are not read", self.path)
+        found = _ENCODING.search(self.content) if self.ending != ".md" else None
+        encoding = next(filter(None, found.groups()), "") if found else ""
+        if encoding.lower() not in _WRITTEN:
+            raise BadInput(f"says that it is {encoding}: convert it to UTF-8, and say so there", self.path)
+        depths = itertools.accumulate(1 - 2 * (tag[1] == "/") for tag in re.findall("<[a-z/].", start))
+        if self.html and max(depths, default=0) > _DEEPEST:
+            raise BadInput(f"more than {_DEEPEST} elements are not closed", self.path)
 
     def _plain(self, text: str) -> str:
         """A text with its characters, and blanks where a line breaks, but with its tags."""
@@ -93,11 +120,19 @@ class Toolkit(FileFormat):
 
         storage = _storage(_PAGES[self.ending])
         if self.ending == ".md":
-            page = storage.MarkdownFile(callback=translated, extract_code_blocks=False, no_placeholders=True)
+            how = {"extract_code_blocks": False, "extract_frontmatter": False, "no_placeholders": True}
+            page = storage.MarkdownFile(callback=translated, **how)
         else:
             page = storage.htmlfile(callback=translated)
-        page.parse(self.content.encode())
-        return page.filesrc, seen
+        hidden: List[str] = []  # what the page's writer would drop, or join the lines of
+        mark = "ctxmt" + "x" * self.content.count("ctxmt")
+
+        def hide(found: "re.Match[str]") -> str:
+            hidden.append(found[0])
+            return f'<img {mark}="{len(hidden) - 1}">'
+
+        page.parse((_HIDDEN.sub(hide, self.content) if self.html else self.content).encode())
+        return re.sub(rf'<img {mark}="(\d+)"\s*/?>', lambda found: hidden[int(found[1])], page.filesrc), seen
 
     def _store(self, made: Optional[Dict[str, str]]) -> Tuple[str, List[str]]:
         kind = "po" if self.ending == ".po" else "xliff"
@@ -122,6 +157,11 @@ class Toolkit(FileFormat):
         buffer = io.BytesIO()
         store.serialize(buffer)
         return buffer.getvalue().decode("utf-8"), seen
+
+
+def _letters(text: str) -> "Counter[str]":
+    """How often each letter and digit stands in a file."""
+    return Counter(filter(str.isalnum, html.unescape(text.replace("<![CDATA[", "")).casefold()))
 
 
 def _storage(name: str) -> Any:

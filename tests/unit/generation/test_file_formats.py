@@ -2,36 +2,22 @@
 
 import re
 
-import pysubs2
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.file_formats import (
     FileFormat,
-    Reading,
     file_format,
     layout,
     register_file_format,
 )
 from ctxmt_fairseq.generation.file_formats import toolkit as toolkit_format
 from ctxmt_fairseq.generation.file_formats.prose import Prose
-from ctxmt_fairseq.generation.file_formats.subtitles import EMPTY, Subtitles
+from ctxmt_fairseq.generation.file_formats.subtitles import Subtitles
 from ctxmt_fairseq.generation.file_formats.table import Table
-from ctxmt_fairseq.generation.input_documents import Translated
-
-
-def translated(kind, path, content, change=lambda text: text, score=None, **how):
-    """The sentences by document, and the file with changed sentences."""
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    documents = kind(str(path), Reading(**how)).documents(("en", "fr"))
-    found = [Translated(change(text), score) for text in documents.sentences]
-    ids = documents.documents
-    starts = [*ids.starts.tolist()]
-    sentences = [documents.sentences[a:b] for a, b in zip(starts, starts[1:], strict=False)]
-    return sentences, documents.render(documents, found)
-
+from tests.helpers.translated_files import HTML, MD, PO, XLIFF, translated
 
 # ---- sharing out ---------------------------------------------------------------------------------------
 
@@ -70,137 +56,7 @@ def test_other_text_is_no_placeholder(text):
     assert layout._KEPT.findall(text) == [] or text == "x < y > z"
 
 
-# ---- subtitles -----------------------------------------------------------------------------------------
-
-FILM = """\ufeff1\r
-00:00:01,000 --> 00:00:02,500 X1:5\r
-<i>The cat that I\r
-saw yesterday</i>\r
-\r
-2\r
-00:00:02,600 --> 00:00:04,000\r
-is black. Isn't it?\r
-\r
-3\r
-00:00:04,100 --> 00:00:05,000\r
-- No.\r
-- <b>Yes!</b>\r
-\r
-4\r
-00:00:05,100 --> 00:00:06,000\r
-♪ ♪\r
-\r
-5\r
-00:00:59,000 --> 00:01:01,000\r
-Later\r
-"""
-
-
-def test_a_film(tmp_path):
-    sentences, text = translated(Subtitles, tmp_path / "a.srt", FILM)
-    assert sentences == [["The cat that I saw yesterday is black.", "Isn't it?", "No.", "Yes!"], ["Later"]]
-    assert text == FILM
-    upper = translated(Subtitles, tmp_path / "a.srt", FILM, str.upper)[1]
-    assert upper.lower() == FILM.lower() and "<i>" in upper.replace("<I>", "<i>")
-    _, short = translated(Subtitles, tmp_path / "a.srt", FILM, lambda text: "Le chat")
-    cues = [block.split("\r\n")[2:] for block in short.split("\r\n\r\n")]
-    # The first sentence has two words for two cues; its second cue has the second sentence, too.
-    assert cues[:2] == [["<i>Le</i>"], ["chat Le chat"]] and cues[2] == ["- Le chat", "- <b>Le chat</b>"]
-    _, one = translated(Subtitles, tmp_path / "a.srt", FILM.replace(" Isn't it?", ""), lambda text: "Chat")
-    assert one.split("\r\n\r\n")[1].endswith(f"\r\n{EMPTY}")
-
-
-WORDS = st.lists(
-    st.sampled_from(["a", "Bb.", "ccc,", "<i>d</i>", "e?", "--", "♪", "12", "中文。", "{\\an8}f"]), min_size=1
-)
-CUE = st.tuples(
-    st.integers(0, 9000), st.integers(1, 3000), st.lists(WORDS.map(" ".join), min_size=1, max_size=3)
-)
-
-
-def timed(cues, ending):
-    """The text of a file, and (start, end) of each cue in milliseconds."""
-    point, times, blocks, now = "," if ending == "srt" else ".", [], [], 0
-    for number, (pause, length, lines) in enumerate(cues, 1):
-        start, end = now + pause, now + pause + length
-        now = end
-        times.append((start, end))
-        stamps = (
-            f"{t // 3600000:02}:{t // 60000 % 60:02}:{t // 1000 % 60:02}{point}{t % 1000:03}"
-            for t in (start, end)
-        )
-        blocks.append("\n".join([str(number), " --> ".join(stamps), *lines]))
-    return ("WEBVTT\n\nNOTE a\nb\n\n" if ending == "vtt" else "") + "\n\n".join(blocks) + "\n", times
-
-
-@given(
-    st.lists(CUE, min_size=1, max_size=6), st.sampled_from(["srt", "vtt"]), st.sampled_from(["\n", "\r\n"])
-)
-@settings(max_examples=200)
-def test_as_many_cues_with_their_times_and_nothing_else_changes(tmp_path_factory, cues, ending, newline):
-    content, times = timed(cues, ending)
-    path = tmp_path_factory.getbasetemp() / f"film.{ending}"
-    content = content.replace("\n", newline)
-    for change in (str, lambda text: "Un.", lambda text: "x " * 40, lambda text: ""):
-        _, text = translated(Subtitles, path, content, change)
-        # An independent reader finds the same cues.
-        read = pysubs2.SSAFile.from_string(text, format_=ending)
-        assert [(event.start, event.end) for event in read] == times
-        kept = [re.sub(r"<[^<>]*>|\{\\[^{}]*\}", "", "".join(part.split())) for part in (content, text)]
-        assert change is not str or kept[0] == kept[1]
-        for pattern in (r"<[^<>]*>", r"\{\\[^{}]*\}"):
-            assert re.findall(pattern, text) == re.findall(pattern, content)
-        rows = [
-            [row for row in each.split(newline) if "-->" in row or row.isdecimal()]
-            for each in (content, text)
-        ]
-        assert [row for row in rows[0] if "-->" in row] == [row for row in rows[1] if "-->" in row]
-
-
-ASS = """[Script Info]
-Title: T
-
-[Events]
-Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
-Dialogue: 0,0:00:01.00,0:00:02.00,Default,A,0,0,0,,{\\an8}Well, {\\i1}this{\\i0} is\\Nit.
-Comment: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,Not shown.
-Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,{\\p1}m 0 0 l 10 10{\\p0}
-Dialogue: 0,0:00:03.00,0:00:04.00,Default,,0,0,0,,Bye.
-"""
-
-
-def test_substation_alpha(tmp_path):
-    sentences, text = translated(Subtitles, tmp_path / "a.ass", ASS)
-    assert sentences == [["Well, this is it.", "Bye."]] and text == ASS
-    _, text = translated(Subtitles, tmp_path / "a.ass", ASS, lambda text: "Eh bien, le voilà")
-    assert text.splitlines()[5].endswith(",,{\\an8}Eh {\\i1}bien, le{\\i0}\\Nvoilà")
-    assert [event.plaintext for event in pysubs2.SSAFile.from_string(text, format_="ass")][
-        -1
-    ] == "Eh bien, le voilà"
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "line"),
-    [
-        ("a.srt", "1\n\nHello\n", "a.srt: expected subtitles, found no time of one"),
-        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\n\xe9t\xe9\n".encode("latin-1"), "a.srt:3: is not UTF-8"),
-        ("a.ass", "Dialogue: 0,0:00:01.00,0:00:02.00,x\n", "a.ass:1: expected a line Format"),
-        ("a.ass", "Format: Start, End, Text\nDialogue: x,0:00:02.00,x\n", "a.ass:2: expected 3 fields"),
-        ("a.vtt", "WEBVTT\0\n", "a.vtt:1: expected text, found NUL"),
-    ],
-)
-def test_broken_subtitles(tmp_path, name, content, line):
-    with pytest.raises(BadInput) as error:
-        translated(Subtitles, tmp_path / name, content)
-    assert line in str(error.value)
-
-
-def test_lines_in_no_subtitle_are_named(tmp_path, caplog):
-    content = "1\n00:00:01,000 --> 00:00:02,000\nHello.\n\nlost\n2\n00:00:03,000 --> 00:00:04,000\nBye.\n"
-    _, text = translated(Subtitles, tmp_path / "a.srt", content, str.upper)
-    assert (
-        "lost\n2\n" in text and "1 lines belong to no subtitle, and stay as they are: line 5" in caplog.text
-    )
+# ---- hostile lengths ---------------------------------------------------------------------------------
 
 
 @pytest.mark.timeout(60)
@@ -257,38 +113,8 @@ def test_prose_comes_out_as_it_went_in(tmp_path_factory, content):
 
 # ---- programs and pages --------------------------------------------------------------------------------
 
-PO = """msgid ""
-msgstr ""
-"Content-Type: text/plain; charset=UTF-8\\n"
-"Plural-Forms: nplurals=3; plural=n;\\n"
 
-#: a.c:1
-#, c-format
-msgid "Open %s now. It is old."
-msgstr ""
-
-msgid "one file"
-msgid_plural "%d files"
-msgstr[0] ""
-msgstr[1] ""
-msgstr[2] ""
-
-msgid "Done"
-msgstr "Fini"
-"""
-XLIFF = """<?xml version="1.0" encoding="UTF-8"?>
-<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
-<file original="a" source-language="en" target-language="fr" datatype="plaintext"><body>
-<trans-unit id="1"><source>Hello <g id="1">big</g> world</source></trans-unit>
-<trans-unit id="2"><source>Bye</source></trans-unit>
-<trans-unit id="3"><source>Done</source><target>Fini</target></trans-unit>
-</body></file></xliff>
-"""
-HTML = """<html lang="en"><body>
-<p class="x">It is <b>old</b>. Cats &amp; dogs<br/>sleep.</p><script>var x = "a b";</script>
-<img alt="A cat" src="c.png"></body></html>
-"""
-MD = "# A title\n\nIt is *old*, see [this page](http://x.y/a_b) and `code_x`.\n\n```\nno text\n```\n"
+SAMPLES = {"po": PO, "xliff": XLIFF, "html": HTML, "md": MD}
 
 
 @pytest.fixture
@@ -322,17 +148,54 @@ def test_pages(toolkit, tmp_path):
     assert text == MD.replace("old*,", "alt,*")
 
 
+ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
+OUTSIDE = '<!DOCTYPE x SYSTEM "file:///etc/passwd">'
+
+
 @pytest.mark.parametrize(
-    ("name", "content"),
+    ("name", "content", "line"),
     [
-        ("a.po", "msgid x\n"),
-        ("a.xliff", "<xliff"),
-        ("a.xliff", '<!DOCTYPE x [<!ENTITY a "b">]>\n<xliff>&a;</xliff>'),
+        ("a.xliff", XLIFF.replace("<xliff", f"{ENTITIES}<xliff").replace("Bye", "&b;"), "declares entities"),
+        ("a.xliff", XLIFF.replace("<xliff", f"{OUTSIDE}<xliff"), "declares entities or a document type"),
+        ("a.xliff", XLIFF.replace("UTF-8", "UTF-7"), "says that it is UTF-7: convert it to UTF-8"),
+        ("a.xliff", XLIFF[:-30], "is no .xliff file"),
+        ("a.xliff", "<xliff", "is no .xliff file"),
+        ("a.html", ENTITIES + HTML, "declares entities"),
+        ("a.html", HTML.replace("<body>", '<meta charset="latin-1">'), "says that it is latin-1"),
+        ("a.html", "<p>The cat <b", "translate-toolkit would lose 8 letters"),
+        ("a.html", "<div>" * 30_000, "more than 1000 elements are not closed"),
+        ("a.po", PO.replace("UTF-8", "idna"), "says that it is idna"),
+        ("a.po", "msgid x\n", "is no .po file"),
+        ("a.po", PO + '\nmsgid "lost"\n', "translate-toolkit would lose 9 letters"),
+        ("a.md", "> " * 3000 + "cat", "is no .md file"),
+        ("a.tsv", "source\tdocument\n\0\t1\n", "a.tsv:2: expected text, found NUL"),
+        ("a.tsv", "source\tdocument\n".encode("utf-16"), "a.tsv:1: is not UTF-8"),
+        *((f"a.{kind}", f"{text}\0", "found NUL") for kind, text in SAMPLES.items()),
+        *((f"a.{kind}", f"{text}é".encode("latin-1"), "is not UTF-8") for kind, text in SAMPLES.items()),
+        *((f"a.{kind}", text.encode("utf-16"), ":1: is not UTF-8") for kind, text in SAMPLES.items()),
+        *((f"a.{kind}", text.encode("utf-16-le"), "found NUL") for kind, text in SAMPLES.items()),
     ],
 )
-def test_broken_messages(toolkit, tmp_path, name, content):
-    with pytest.raises(BadInput, match=f"{name}: (is no|declares)"):
-        translated(toolkit, tmp_path / name, content)
+def test_broken_files(toolkit, tmp_path, name, content, line):
+    with pytest.raises(BadInput) as error:
+        translated(file_format(name), tmp_path / name, content)
+    assert str(error.value).startswith(f"{tmp_path / name}:") and line in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("html", "<div>A <!-- a\n b --></div><script>// x\nvar a = '</p>'\n</script> <pre>a\n  b</pre>\n"),
+        ("html", "<p>A</p><script>// cut\noff"),
+        ("html", '<style>\na { b: c }\n</style><p><img ctxmt="0"> A</p>'),
+        ("md", "---\ntitle: a\nlayout: b\n---\n\n# A\n\n- [ ] A\n- [x] A\n"),
+    ],
+)
+def test_what_is_no_text_stays(toolkit, tmp_path, kind, content):
+    assert translated(toolkit, tmp_path / f"a.{kind}", content)[1] == content
+    assert translated(toolkit, tmp_path / f"a.{kind}", content, lambda text: "B")[1] == content.replace(
+        "A", "B"
+    )
 
 
 # ---- names ---------------------------------------------------------------------------------------------

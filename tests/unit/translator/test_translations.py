@@ -56,6 +56,17 @@ def test_documents_that_come_one_after_the_other(loaded, text):
     assert shown.startswith("Translator(en-fr, ") and shown.endswith("device=cpu)") and "context=" in shown
 
 
+def test_unknown_subwords_are_named_once_a_text(loaded, caplog):
+    model = loaded["document_window"]
+    one, unknown = Translator(model.loaded, model.search, 1), [["她"], ["他们"], ["的"]]
+    for times in (1, 2):
+        assert len([*one.translate_each(iter(unknown))]) == 3
+        assert caplog.text.count("unknown to the vocabulary") == times
+    for times in (3, 3, 4):
+        one.translate(unknown if times < 4 else unknown[1:])
+        assert caplog.text.count("unknown to the vocabulary") == times
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_scores_are_those_of_plain_forward_passes(loaded, text, task):
     _, sources, references, metadata = text

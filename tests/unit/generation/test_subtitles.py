@@ -1,0 +1,107 @@
+"""Subtitles: one cue out for one cue in, its times and all else byte for byte."""
+
+import re
+
+import pysubs2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.generation.file_formats.subtitles import EMPTY, Subtitles
+from tests.helpers.translated_files import ASS, FILM, translated
+
+
+def test_a_film(tmp_path):
+    sentences, text = translated(Subtitles, tmp_path / "a.srt", FILM)
+    assert sentences == [["The cat that I saw yesterday is black.", "Isn't it?", "No.", "Yes!"], ["Later"]]
+    assert text == FILM
+    upper = translated(Subtitles, tmp_path / "a.srt", FILM, str.upper)[1]
+    assert upper.lower() == FILM.lower() and "<i>" in upper.replace("<I>", "<i>")
+    _, short = translated(Subtitles, tmp_path / "a.srt", FILM, lambda text: "Le chat")
+    cues = [block.split("\r\n")[2:] for block in short.split("\r\n\r\n")]
+    # The first sentence has two words for two cues; its second cue has the second sentence, too.
+    assert cues[:2] == [["<i>Le</i>"], ["chat Le chat"]] and cues[2] == ["- Le chat", "- <b>Le chat</b>"]
+    _, one = translated(Subtitles, tmp_path / "a.srt", FILM.replace(" Isn't it?", ""), lambda text: "Chat")
+    assert one.split("\r\n\r\n")[1].endswith(f"\r\n{EMPTY}")
+
+
+WORDS = st.lists(
+    st.sampled_from(["a", "Bb.", "ccc,", "<i>d</i>", "e?", "--", "♪", "12", "中文。", "{\\an8}f"]), min_size=1
+)
+CUE = st.tuples(
+    st.integers(0, 9000), st.integers(1, 3000), st.lists(WORDS.map(" ".join), min_size=1, max_size=3)
+)
+
+
+def timed(cues, ending):
+    """The text of a file, and (start, end) of each cue in milliseconds."""
+    point, times, blocks, now = "," if ending == "srt" else ".", [], [], 0
+    for number, (pause, length, lines) in enumerate(cues, 1):
+        start, end = now + pause, now + pause + length
+        now = end
+        times.append((start, end))
+        stamps = (
+            f"{t // 3600000:02}:{t // 60000 % 60:02}:{t // 1000 % 60:02}{point}{t % 1000:03}"
+            for t in (start, end)
+        )
+        blocks.append("\n".join([str(number), " --> ".join(stamps), *lines]))
+    return ("WEBVTT\n\nNOTE a\nb\n\n" if ending == "vtt" else "") + "\n\n".join(blocks) + "\n", times
+
+
+@given(
+    st.lists(CUE, min_size=1, max_size=6), st.sampled_from(["srt", "vtt"]), st.sampled_from(["\n", "\r\n"])
+)
+@settings(max_examples=200)
+def test_as_many_cues_with_their_times_and_nothing_else_changes(tmp_path_factory, cues, ending, newline):
+    content, times = timed(cues, ending)
+    path = tmp_path_factory.getbasetemp() / f"film.{ending}"
+    content = content.replace("\n", newline)
+    for change in (str, lambda text: "Un.", lambda text: "x " * 40, lambda text: ""):
+        _, text = translated(Subtitles, path, content, change)
+        # An independent reader finds the same cues.
+        read = pysubs2.SSAFile.from_string(text, format_=ending)
+        assert [(event.start, event.end) for event in read] == times
+        kept = [re.sub(r"<[^<>]*>|\{\\[^{}]*\}", "", "".join(part.split())) for part in (content, text)]
+        assert change is not str or kept[0] == kept[1]
+        for pattern in (r"<[^<>]*>", r"\{\\[^{}]*\}"):
+            assert re.findall(pattern, text) == re.findall(pattern, content)
+        rows = [
+            [row for row in each.split(newline) if "-->" in row or row.isdecimal()]
+            for each in (content, text)
+        ]
+        assert [row for row in rows[0] if "-->" in row] == [row for row in rows[1] if "-->" in row]
+
+
+def test_substation_alpha(tmp_path):
+    sentences, text = translated(Subtitles, tmp_path / "a.ass", ASS)
+    assert sentences == [["Well, this is it.", "Bye."]] and text == ASS
+    _, text = translated(Subtitles, tmp_path / "a.ass", ASS, lambda text: "Eh bien, le voilà")
+    assert text.splitlines()[5].endswith(",,{\\an8}Eh {\\i1}bien, le{\\i0}\\Nvoilà")
+    assert [event.plaintext for event in pysubs2.SSAFile.from_string(text, format_="ass")][
+        -1
+    ] == "Eh bien, le voilà"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("a.srt", "1\n\nHello\n", "a.srt: expected subtitles, found no time of one"),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\n\xe9t\xe9\n".encode("latin-1"), "a.srt:3: is not UTF-8"),
+        ("a.ass", "Dialogue: 0,0:00:01.00,0:00:02.00,x\n", "a.ass:1: expected a line Format"),
+        ("a.ass", "Format: Start, End, Text\nDialogue: x,0:00:02.00,x\n", "a.ass:2: expected 3 fields"),
+        ("a.vtt", "WEBVTT\0\n", "a.vtt:1: expected text, found NUL"),
+    ],
+)
+def test_broken_subtitles(tmp_path, name, content, line):
+    with pytest.raises(BadInput) as error:
+        translated(Subtitles, tmp_path / name, content)
+    assert line in str(error.value)
+
+
+def test_lines_in_no_subtitle_are_named(tmp_path, caplog):
+    content = "1\n00:00:01,000 --> 00:00:02,000\nHello.\n\nlost\n2\n00:00:03,000 --> 00:00:04,000\nBye.\n"
+    _, text = translated(Subtitles, tmp_path / "a.srt", content, str.upper)
+    assert (
+        "lost\n2\n" in text and "1 lines belong to no subtitle, and stay as they are: line 5" in caplog.text
+    )
