@@ -19,10 +19,12 @@ import warnings
 from pathlib import Path
 from typing import Any, Callable, List, Optional, Set
 
+import torch
 from fairseq import checkpoint_utils, options
 from fairseq.data import data_utils
 from fairseq.data.indexed_dataset import MMapIndexedDataset
 from fairseq.data.iterators import BackgroundConsumer
+from fairseq.distributed import utils as distributed_utils
 from fairseq.optim.amp_optimizer import AMPOptimizer
 from fairseq.tasks import TASK_REGISTRY
 
@@ -43,6 +45,7 @@ def mend() -> None:
     hook_command()
     atexit.register(stop_background_consumers)
     load_checkpoints_safely()
+    hand_checkpoints_on()
     amp_without_cuda()
     masks_of_two_types()
     datasets_that_were_not_read()
@@ -193,6 +196,21 @@ def load_checkpoints_safely() -> None:
     """
     checkpoint_utils.load_checkpoint_to_cpu = reading.load_checkpoint_to_cpu
     checkpoint_utils.load_model_ensemble_and_task = reading.load_ensemble
+
+
+def hand_checkpoints_on() -> None:
+    """Let several processes go on from a checkpoint, which the first one reads and hands on to the others.
+
+    fairseq sends it with ``torch.save`` and ``torch.load``, whose safe loading (the default since torch 2.6)
+    refuses fairseq's own classes: every process but the first ended, without a word.
+    """
+
+    def broadcast_object(value: Any, src_rank: int, group: Any, dist_device: Any = None) -> Any:
+        held = [value]
+        torch.distributed.broadcast_object_list(held, src_rank, group, dist_device)
+        return held[0]
+
+    distributed_utils.broadcast_object = broadcast_object
 
 
 def several_validation_sets() -> None:

@@ -30,10 +30,15 @@ def test_two_workers_equal_one_with_update_freq_2(corpus, data, tmp_path):
         *("--distributed-world-size", 2, "--distributed-no-spawn", "--distributed-init-method", "env://"),
         *("--distributed-backend", "gloo", "--ddp-backend", "legacy_ddp"),
     )
-    worker = shlex.join(command(*training, *validation, *distributed)) + " --distributed-rank $RANK"
-    two = run(
-        *("torchrun", "--nproc_per_node", 2, "--master_port", port, "--no-python", "bash", "-c", worker)
-    )
+
+    def two_workers(*more):
+        words = command(*training, *validation, *distributed, *more)
+        worker = shlex.join(words) + " --distributed-rank $RANK"
+        return run(
+            "torchrun", "--nproc_per_node", 2, "--master_port", port, "--no-python", "bash", "-c", worker
+        )
+
+    two = two_workers()
     one = run(*training, "--update-freq", 2, "--disable-validation", "--no-save")
     expected, found = losses(one.stdout), losses(two.stdout + two.stderr)
     assert list(expected) == list(found) == list(range(1, UPDATES + 1))
@@ -50,3 +55,7 @@ def test_two_workers_equal_one_with_update_freq_2(corpus, data, tmp_path):
         assert logged[f"test1_contrast_accuracy_{path.stem}"] == round(report["accuracy"], 2)
     right, examples = (sum(report[name] for report in reports) for name in ("correct", "examples"))
     assert logged["test1_contrast_accuracy"] == round(100 * right / examples, 2)
+
+    # Both go on from the checkpoint, which the first one reads.
+    on = two_workers("--max-update", UPDATES + 2, "--disable-validation")
+    assert [*losses(on.stdout + on.stderr)] == [UPDATES + 1, UPDATES + 2]
