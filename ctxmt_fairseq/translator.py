@@ -14,7 +14,6 @@ from typing import (
     Iterator,
     List,
     Mapping,
-    NamedTuple,
     Optional,
     Sequence,
     TypeVar,
@@ -33,9 +32,10 @@ from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
 from ctxmt_fairseq.generation.given_documents import GivenDocuments
 from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
-from ctxmt_fairseq.generation.long_sentences import WAYS, FittedText, joined_text, refuse_long
+from ctxmt_fairseq.generation.long_sentences import WAYS, FittedText, refuse_long
 from ctxmt_fairseq.generation.quantization import QUANTIZATIONS, quantize
 from ctxmt_fairseq.generation.search_settings import BOUNDS, DOCUMENTS_AT_ONCE, SearchSettings
+from ctxmt_fairseq.generation.translations import Score, Translation, joined
 from ctxmt_fairseq.generation.user_code import import_user_dir
 from ctxmt_fairseq.text.glossary import Glossary, read_glossary
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
@@ -55,30 +55,6 @@ def one_at_a_time(method: Method) -> Method:
             return method(translator, *args, **kwargs)
 
     return cast(Method, waiting)
-
-
-class Translation(NamedTuple):
-    """A translation of a sentence.
-
-    Attributes:
-        text: the translation, with subwords and text steps undone.
-        score: the log-probability (base e, ``</s>`` included) divided by length^lenpen, which ranks it.
-    """
-
-    text: str
-    score: float
-
-
-class Score(NamedTuple):
-    """The log-probability (base e) of a given translation of a sentence in its context.
-
-    Attributes:
-        sum: the log-probability of the whole sentence, ``</s>`` included.
-        tokens: the log-probability of each token (subword); the last one is ``</s>``.
-    """
-
-    sum: float
-    tokens: List[float]
 
 
 class Translator:
@@ -239,7 +215,7 @@ class Translator:
             as ``translate``; also if ``keep`` or ``glossary`` are given and whole windows are decoded.
         """
         text = GivenDocuments.of(documents)
-        settings = _replaced(self.search, search)
+        settings = self.search.changed(**search)
         if self.loaded.task.context_options().context_selection == "reference":
             raise BadInput("--context-selection reference needs references: call score, which is given them")
         translator = self.document_translator(settings, read_glossary(glossary, keep))
@@ -263,7 +239,7 @@ class Translator:
         for remark in filter(None, (translator.remark, fitted.remark, text.with_separator)):
             logger.warning("%s", remark)
         parts = fitted.joined([found[line] for line in range(len(fitted.sources))])
-        return text.nested([_joined(each) if len(each) > 1 else each[0] for each in parts])
+        return text.nested([joined(each) if len(each) > 1 else each[0] for each in parts])
 
     @one_at_a_time
     def score(self, documents: Any, translations: Any, contexts: Any = None) -> List[List[Score]]:
@@ -333,18 +309,3 @@ class Translator:
         if fitted is not None:
             sentences, metadata = fitted.sentences, [metadata[line] for line in fitted.origins.tolist()]
         return self.loaded.contexts_of(sentences, metadata) if sentences else None
-
-
-def _joined(parts: List[List[Translation]]) -> List[Translation]:
-    """The translations of a sentence that was split."""
-    return [
-        Translation(joined_text([part.text for part in each]), sum(part.score for part in each) / len(each))
-        for each in zip(*parts, strict=False)
-    ]
-
-
-def _replaced(search: SearchSettings, settings: Dict[str, Any]) -> SearchSettings:
-    """The search with some settings changed; refuses names that are no settings."""
-    for name in settings.keys() - BOUNDS.keys():
-        raise BadInput(f"{name}: expected a setting of the search: {', '.join(BOUNDS)}")
-    return search.changed(**settings)

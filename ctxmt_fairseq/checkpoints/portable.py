@@ -50,6 +50,8 @@ def read_portable(path: Path) -> Dict[str, Any]:
     """Read a checkpoint by the file of its parameters; ``reduced`` says what may be built of it. Those of
     ``CONVERTED`` stay there."""
     options = path.with_name(OPTIONS)
+    if not options.is_file() and path.with_name("config.json").is_file():
+        raise BadInput("a model of Hugging Face: ctxmt import takes it over", path.parent)
     state = read_options(options)
     parameters = {} if path.name == CONVERTED else read_tensors(path)
     shared = state.pop(_SHARED)

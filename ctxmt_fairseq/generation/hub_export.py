@@ -47,6 +47,7 @@ print(tokenizer.decode(model.generate(**inputs, num_beams=5)[0], skip_special_to
 A window is the sentences of its context and the current one with ` <sep> ` between them, as many as "context"
 above says; without context it is the sentence alone. With target context the translation of the current
 sentence stands behind the last `<sep>` of the output. Words such as `<sep>` and `</s>` are read as symbols.
+A model of several target languages wants `>>LANGUAGE<<` before each sentence, as in OPUS-MT.
 
 The positions are fairseq's. `save_pretrained` of transformers leaves them out of its files, unless
 `model._keys_to_ignore_on_save = None` was set before.

@@ -46,3 +46,8 @@ class SearchSettings(OptionGroup):
             if not fits or not least <= value <= most:
                 kind = "a whole number" if whole else "a number"
                 raise BadInput(f"{flag(name)}: expected {kind} from {least:g} to {most:g}, found {value!r}")
+
+    def changed(self, **settings: Any) -> "SearchSettings":
+        for name in settings.keys() - BOUNDS.keys():
+            raise BadInput(f"{name}: expected a setting of the search: {', '.join(BOUNDS)}")
+        return super().changed(**settings)

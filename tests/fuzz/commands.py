@@ -148,11 +148,12 @@ COMMANDS = [
     ),
     Command("import", "import foreign/checkpoint.pt new", "foreign", 8, given("--data data --overwrite")),
     Command("card", "card alone", "alone", 8, given("--data data --license mit --json json --markdown new")),
+    Command("converted", f"translate converted few.en {SEARCH}", "few. converted", 4),
     Command("export", "export alone new --to safetensors", "alone", 8, given("--license mit --overwrite")),
     Command("read subtitles", "translate nowhere.pt film.srt", "film", 12, given("--pause 0|1e3|x")),
     Command("subtitles", f"translate {MODEL} film.ass {SEARCH}", f"film {MODEL} data", 3),
     Command(
-        "read glossary", "translate nowhere.pt few.en --glossary terms.tsv", "terms", 12, given("--keep it|x")
+        "read glossary", "translate nowhere.pt few.en --glossary terms.tsv", "few. terms", 12, given("--keep it|x")
     ),
     Command("read table", "translate nowhere.pt table.tsv", "table", 8, given("--source-column id")),
     Command("read joined", "translate nowhere.pt joined.en --joined <eos>", "joined", 12, CONTEXT),

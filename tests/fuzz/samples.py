@@ -105,7 +105,7 @@ def make_samples(folder):
     ``given`` BPE codes and dictionaries of it, ``pieces`` a data folder with a subword model, ``encoder`` a
     sentence encoder,
     ``model`` and ``mtcue`` hold checkpoints, ``foreign`` that of another program, which its dictionaries fit,
-    ``alone`` is a model without pickle;
+    ``alone`` is a model without pickle, ``converted`` one of CTranslate2;
     contrastive sets of every format, sets of ``ctxmt control``,
     what commands write for each other, ``out.partial``, the journal of ``ctxmt translate`` to ``out``, and
     ``evaluated``, an evaluation's folder.
@@ -129,6 +129,7 @@ def make_samples(folder):
         metadata = ("--arch", "mtcue_transformer", "--source-context", "1")
         train("mtcue", "metadata_context", *metadata)
         ctxmt("export", "model/checkpoint_last.pt", "alone", "--to", "safetensors")
+        ctxmt("export", "model/checkpoint_last.pt", "converted", "--to", "ctranslate2")
         _foreign()
         _results()
         _coreference()

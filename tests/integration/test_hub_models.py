@@ -205,6 +205,7 @@ def test_a_model_goes_back_to_its_class(made, kind, tmp_path):
         numbers.append(chosen[real])
     torch.testing.assert_close(*numbers, atol=1e-5, rtol=0)
     assert "library_name: transformers" in (tmp_path / "out/README.md").read_text()
+    assert "out: a model of Hugging Face: ctxmt import" in refused("ctxmt", "card", tmp_path / "out")
 
 
 def size_of(made, capsys):
