@@ -153,7 +153,8 @@ COMMANDS = [
     Command("read subtitles", "translate nowhere.pt film.srt", "film", 12, given("--pause 0|1e3|x")),
     Command("subtitles", f"translate {MODEL} film.ass {SEARCH}", f"film {MODEL} data", 3),
     Command(
-        "read glossary", "translate nowhere.pt few.en --glossary terms.tsv", "few. terms", 12, given("--keep it|x")
+        *("read glossary", "translate nowhere.pt few.en --glossary terms.tsv", "few. terms"),
+        *(12, given("--keep it|x")),
     ),
     Command("read table", "translate nowhere.pt table.tsv", "table", 8, given("--source-column id")),
     Command("read joined", "translate nowhere.pt joined.en --joined <eos>", "joined", 12, CONTEXT),
