@@ -47,6 +47,9 @@ print(tokenizer.decode(model.generate(**inputs, num_beams=5)[0], skip_special_to
 A window is the sentences of its context and the current one with ` <sep> ` between them, as many as "context"
 above says; without context it is the sentence alone. With target context the translation of the current
 sentence stands behind the last `<sep>` of the output. Words such as `<sep>` and `</s>` are read as symbols.
+If the training's data folder had the text step `spaces`, as `ctxmt preprocess` makes it, the model knows
+no-break spaces (U+00A0, U+202F) and ideographic ones (U+3000) as the signs U+FDD0, U+FDD1 and U+FDD2 with
+a blank behind them: put these in before, and take them out of the translation.
 A model of several target languages wants `>>LANGUAGE<<` before each sentence, as in OPUS-MT.
 
 The positions are fairseq's. `save_pretrained` of transformers leaves them out of its files, unless
@@ -105,7 +108,8 @@ def _check(network: Any, task: Any, folder: Path) -> None:
         if options.get(name, none) != none:
             raise BadInput(f"{flag(name)} {options[name]}: its tokenizer has windows with {SEPARATOR} alone")
     for step in description_of(folder).get("text_steps", []):
-        raise BadInput(f"text step {step['step']}: its tokenizer knows SentencePiece alone", folder)
+        if step["step"] != "spaces":  # ``usage`` says what is to be done
+            raise BadInput(f"text step {step['step']}: its tokenizer knows SentencePiece alone", folder)
     source, target = task.cfg.source_lang, task.cfg.target_lang
     for language, pattern in ((source, r"(>>.+<<)?"), (target, "")):
         token = language_token(folder, language)
