@@ -172,8 +172,8 @@ def test_where_context_matters_is_found_by_the_finder_first(evidence, place, cal
     assert calls == [
         "data-pronouns",
         ("train", "sentence", 1),
-        ("train", "gated", 1),
-        ("find", "gated.1"),
+        ("train", "gated+sizes", 1),
+        ("find", "gated+sizes.1"),
         "data-weighted",
         ("train", "gated+weights", 2),
         ("evaluate", "gated+weights", 2),
