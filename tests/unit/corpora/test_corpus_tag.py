@@ -103,6 +103,8 @@ def test_the_nearest_noun_counts_and_none_beyond_the_context():
         ("de", "as they come", "da sie/PRON kommen/VERB/Fin", []),
         ("de", "are you", "bist/AUX/Fin du/PRON", ["bist", "du"]),
         ("ru", "you know", "вы/PRON знаете/VERB/2/Plur", ["вы", "знаете"]),
+        ("ru", "you knew", "вы/PRON уже/ADV знали/VERB/Fin", ["вы", "знали"]),
+        ("ru", "you and he knew", "ты/PRON ,/PUNCT он/PRON знал/VERB/Fin", ["ты"]),
         ("ru", "your house", "твой дом/NOUN", ["твой"]),
         ("ru", "POWER", "СТЕПЕНЬ/VERB/2/Sing", []),
         ("es", "your house", "tu casa", ["tu"]),
