@@ -54,7 +54,7 @@ STAGES = {
     "weighted": _second("data-weighted", 10000, f"{LONG} --token-weights cxmi", finds="words"),
     "selected": _second("data-selected", 10000, LONG, finds="words"),
     "selected-weighted": _second("data-selected", 10000, f"{LONG} --token-weights cxmi", finds="words"),
-    "tagged": _second("data-tagged", 10000, f"{LONG} --token-weights tags", finds="tags"),
+    "tagged": _second("data-tagged", 10000, f"{LONG} --token-weights pronoun=5", finds="tags"),
     "short": _second("data-context", 2800),
     "help": _second("data", 6000, LONG),
 }
