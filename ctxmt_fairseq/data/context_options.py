@@ -60,7 +60,8 @@ def probability(help: str) -> Any:
 
 
 def times_by_tag(text: str) -> Dict[str, float]:
-    """Read ``pronoun=3,formality=1.5``: how often an example with a tag is seen; {}: it is no such text."""
+    """Read ``pronoun=3,formality=1.5``: how often an example with a tag is seen, or what a word with
+    it weighs; {}: it is no such text."""
     found = [re.fullmatch(r"([^=,\s]+)=([0-9]{1,3}(?:\.[0-9]{1,6})?)", part) for part in text.split(",")]
     times = {each[1]: float(each[2]) for each in found if each}
     complete = len(times) == len(found) and all(1 <= value <= 100 for value in times.values())
@@ -116,8 +117,8 @@ class ContextOptions(OptionGroup):
     token_weights: Optional[str] = option(
         None,
         "weights of the target words in the loss: a file with a line of numbers for each line of the "
-        "training text; tags, for those of DATA/train.SRC-TGT.tags.jsonl; or cxmi, for the output of "
-        "ctxmt probe --words at DATA/train.SRC-TGT.words.jsonl",
+        "training text; tags, or TAG=W,..., for those of DATA/train.SRC-TGT.tags.jsonl; or cxmi, for the "
+        "output of ctxmt probe --words at DATA/train.SRC-TGT.words.jsonl",
         training=True,
     )
     need_weight: float = option(

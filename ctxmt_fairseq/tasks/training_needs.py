@@ -16,7 +16,7 @@ from ctxmt_fairseq.data.token_weights import TokenWeights
 from ctxmt_fairseq.tasks.splits import Split
 from ctxmt_fairseq.text import word_weights
 from ctxmt_fairseq.text.text_lines import one_each
-from ctxmt_fairseq.text.word_tags import iterate_tags
+from ctxmt_fairseq.text.word_tags import check_tags, iterate_tags
 
 logger = logging.getLogger(__name__)
 
@@ -52,8 +52,10 @@ def _word_weights(
     options: ContextOptions, prefix: str, sentences: int, alone: bool
 ) -> Iterator[word_weights.LineWeights]:
     """Read a training text's word weights; if its folder is ``alone``, a file can number its lines."""
-    if options.token_weights == word_weights.TAGS:
-        return word_weights.tag_weights(_tags(prefix, "--token-weights tags"), sentences, options.need_weight)
+    by_tag = times_by_tag(str(options.token_weights))
+    if by_tag or options.token_weights == word_weights.TAGS:
+        path = _tags(prefix, f"--token-weights {options.token_weights}")
+        return word_weights.tag_weights(path, sentences, options.need_weight, by_tag)
     if options.token_weights == word_weights.CXMI:
         path = f"{prefix}words.jsonl"
         _check(path, "--token-weights cxmi", "what ctxmt probe --words writes of the training text")
@@ -83,10 +85,7 @@ def _times(path: str, times: Dict[str, float], split: Split) -> np.ndarray:
         found.update(names & times.keys())
         others.update(names - times.keys())
         result[number] = max((times[name] for name in names & times.keys()), default=1.0)
-    for name in times:
-        if not found[name]:
-            known = ", ".join(name for name, _ in (found + others).most_common(10)) or "none"
-            raise BadInput(f"--upsample {name}: no line has this tag; the most frequent ones: {known}", path)
+    check_tags(times, found + others, path, "--upsample")
     current = result if split.current is None else result[split.current]
     counts = ", ".join(f"{name} in {found[name]}" for name in times)
     logger.info(

@@ -7,10 +7,12 @@ parts.
 """
 
 import unicodedata
-from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from collections import Counter
+from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.json_files import Place, get, json_lines
 from ctxmt_fairseq.text.languages import words_of
 from ctxmt_fairseq.text.text_lines import PathLike, one_each
@@ -72,6 +74,14 @@ def read_tags(path: PathLike, lines: Sequence[str]) -> List[Tags]:
     """The tags of the words (``words_of``) of every line."""
     tags = one_each(iterate_tags(path), len(lines), path)
     return [each.of(words_of(line)) for each, line in zip(tags, lines, strict=False)]
+
+
+def check_tags(wanted: Iterable[str], found: "Counter[str]", path: PathLike, option: str) -> None:
+    """Refuse a tag of ``option`` that no word has."""
+    for name in wanted:
+        if not found[name]:
+            known = ", ".join(name for name, _ in found.most_common(10)) or "none"
+            raise BadInput(f"{option} {name}: no line has this tag; the most frequent ones: {known}", path)
 
 
 def _tags(place: Place, record: Any) -> LineTags:

@@ -3,7 +3,7 @@
 Weights come from one of three files:
 
 - numbers: for each line of the text one for every word, 0 or more, with blanks between them;
-- tags (``word_tags``): a tagged word weighs W, any other 1;
+- tags (``word_tags``): a tagged word weighs W, or what its tag weighs; any other 1;
 - bits, which ``ctxmt probe --words`` wrote: W for a word of which context saves a bit or more, 1 where it
   saves nothing or costs something, and between 1 and W in between.
 
@@ -12,7 +12,8 @@ All subwords of a word have its weight.
 """
 
 import math
-from typing import Any, Iterator, List, NamedTuple, Optional, Sequence
+from collections import Counter
+from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.json_files import Place, get, json_lines
 from ctxmt_fairseq.text.languages import words_of
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, one_each
-from ctxmt_fairseq.text.word_tags import iterate_tags, overlaps
+from ctxmt_fairseq.text.word_tags import check_tags, iterate_tags, overlaps
 
 TAGS, CXMI = "tags", "cxmi"
 
@@ -54,10 +55,17 @@ def written_weights(path: PathLike, sentences: int) -> Iterator[LineWeights]:
         yield LineWeights(place, number, [_weight(place, word) for word in text.split()])
 
 
-def tag_weights(path: PathLike, sentences: int, weight: float) -> Iterator[LineWeights]:
-    """Yield the weights of a file of tags; ``weight`` is W."""
+def tag_weights(
+    path: PathLike, sentences: int, weight: float, by_tag: Mapping[str, float]
+) -> Iterator[LineWeights]:
+    """Yield the weights of a file of tags; ``weight`` is W, unless ``by_tag`` says what each tag weighs: of a
+    word with several, the largest. One of these that no word has is ``BadInput``."""
+    seen = Counter[str]()
     for number, line in enumerate(one_each(iterate_tags(path), sentences, path)):
-        yield LineWeights(line.place, number, [weight if tags else 1 for tags in line.tags], line.words)
+        seen.update(tag for tags in line.tags for tag in tags)
+        found = [[by_tag.get(tag, 1) if by_tag else weight for tag in tags] for tags in line.tags]
+        yield LineWeights(line.place, number, [max(each, default=1) for each in found], line.words)
+    check_tags(by_tag, seen, path, "--token-weights")
 
 
 def cxmi_weights(path: PathLike, sentences: int, weight: float) -> Iterator[LineWeights]:

@@ -7,7 +7,7 @@ import recipes
 
 from ctxmt_fairseq.base import exit_codes
 from evidence import commands, corpus, evaluation, figures, records, systems, tables, training
-from evidence.workplace import RESULTS, ROOT, Workplace, called, workplace
+from evidence.workplace import RESULTS, ROOT, SECOND, Workplace, called, workplace
 
 PAGES = ("README.md", "protocol.md", "tables.md")  # of docs/results/
 PAPERS = ("focused_concat", "gated_context", "mtcue", "sequence_shortening", "thesis")
@@ -39,9 +39,10 @@ def main(arguments: List[str]) -> None:
 def publish(place: Workplace) -> None:
     """Print the tables; of the checkout's results they are written into its pages."""
     results = records.read_all(place.results)
-    named = tables.named(results)
-    print(tables.text(named))
-    if not place.smoke and place.results == RESULTS:
+    print(tables.text(tables.named(results, {})))
+    if not place.smoke and place.results in (RESULTS, SECOND):
+        results = records.read_all(RESULTS)
+        named = tables.named(results, records.read_all(SECOND))
         for page in PAGES:
             tables.rewrite(RESULTS.parent / page, named)
         for paper in PAPERS:
@@ -83,11 +84,14 @@ def train(place: Workplace, row: str, seed: int) -> None:
     say(f"{called(row, seed)}: training")
     system = systems.ALL[row]
     stage = systems.STAGES[system.stage]
-    if stage.found:
+    if stage.finds == "words":
         train(place, *systems.FINDER)
         with place.held("found"):
             corpus.find(place, system.text, training.checkpoint(place, *systems.FINDER))
     with place.held(f"text of {system.text.name}"):
+        if stage.finds == "tags":
+            corpus.prepare(place, system.text, "data-pronouns")
+            corpus.tag(place, system.text)
         corpus.prepare(place, system.text, stage.data)
         if system.embeds:
             corpus.embed(place, system.text, stage.data)

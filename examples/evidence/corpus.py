@@ -17,8 +17,8 @@ SMOKE_LINES, SMOKE_EXAMPLES, SMOKE_VOCABULARY = 1200, 12, 300
 AMBIGUOUS = re.compile(r"(?i)\b(it|they)\b")
 # Parts of the training text for the second stage, by what the source of a translated sentence has.
 PARTS: Dict[str, Optional[re.Pattern]] = {"context": None, "pronouns": AMBIGUOUS}
-# And those that tell, word by word, where context matters (``find``).
-FOUND = ("weighted", "selected")
+# And those that tell, word by word, where context matters (``find``, ``tag``): in which file.
+FOUND = {"weighted": "words.jsonl", "selected": "words.jsonl", "tagged": "tags.jsonl"}
 
 
 def prepare(place: Workplace, text: Text, folder: str) -> None:
@@ -40,21 +40,31 @@ def prepare(place: Workplace, text: Text, folder: str) -> None:
 
 
 def find(place: Workplace, text: Text, model: Path) -> None:
-    """Write the text of ``FOUND``, once: that of ``text/context``, with the bits that its context saves
-    ``model`` on every word. Translated are the sentences of ``text/pronouns`` (``weighted``), or as many in
-    which a word gains most (``selected``)."""
+    """Write the text of ``weighted`` and ``selected``, once: that of ``text/context``, with the bits that its
+    context saves ``model`` on every word. Translated are the sentences of ``text/pronouns``, or as many in
+    which a word gains most."""
     folder = place.home(text) / "text"
     if (folder / "found").exists():
         return
     pronouns = folder / "pronouns.current"
     many = pronouns.read_text(encoding="utf-8").count("1")
     words, selected = folder / "found.words.jsonl", folder / "selected.current"
-    options = ("--select", many, "--select-output", selected, "--words", words, "--cpu")
+    options = ("--select", many, "--select-output", selected, "--words", words)
+    options += ("--against", "random", "--cpu")
     ctxmt("probe", model, folder / "context", *options)
     shutil.copyfile(pronouns, folder / "weighted.current")
-    for part, kind in itertools.product(FOUND, text.kinds):
-        shutil.copyfile(folder / f"context.{kind}", folder / f"{part}.{kind}")
+    _copy_context(folder, text, "weighted", "selected")
     (folder / "found").touch()
+
+
+def tag(place: Workplace, text: Text) -> None:
+    """Write the text of ``tagged``, once: that of ``text/pronouns``, with the tags of its words."""
+    folder = place.home(text) / "text"
+    if not (folder / "found.tags.jsonl").exists():
+        languages = ("--source-lang", "en", "--target-lang", text.target)
+        shutil.copyfile(folder / "pronouns.current", folder / "tagged.current")
+        _copy_context(folder, text, "tagged")
+        ctxmt("corpus", "tag", folder / "context", *languages, "--output", folder / "found.tags.jsonl")
 
 
 def embed(place: Workplace, text: Text, folder: str) -> None:
@@ -81,8 +91,13 @@ def _preprocess(place: Workplace, text: Text, name: str) -> None:
     dev = ("--valid", home / "text" / "dev", "--source-lang", "en", "--target-lang", text.target)
     ctxmt("preprocess", "--train", train, *dev, *vocabulary, "--out", home / name)
     if kind in FOUND:
-        words = home / name / f"train.en-{text.target}.words.jsonl"
-        shutil.copyfile(home / "text" / "found.words.jsonl", words)
+        found = FOUND[kind]
+        shutil.copyfile(home / "text" / f"found.{found}", home / name / f"train.en-{text.target}.{found}")
+
+
+def _copy_context(folder: Path, text: Text, *parts: str) -> None:
+    for part, kind in itertools.product(parts, text.kinds):
+        shutil.copyfile(folder / f"context.{kind}", folder / f"{part}.{kind}")
 
 
 def _write_text(place: Workplace, text: Text, folder: Path) -> None:

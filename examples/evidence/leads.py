@@ -10,7 +10,7 @@ from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.evaluation.significance.p_values import holm, mcnemar, stars
 from ctxmt_fairseq.evaluation.significance.resampling import randomization_p
 from ctxmt_fairseq.evaluation.significance.seeds import OverSeeds, over_seeds, pseudovalues
-from evidence.systems import STAGES, SYSTEMS, Run, control_of
+from evidence.systems import BEST, FINDINGS, STAGES, SYSTEMS, Run, control_of
 
 Results = Dict[Run, Dict[str, Any]]
 Added = Tuple[np.ndarray, np.ndarray]  # what each example adds to the scores of the first and the second run
@@ -23,12 +23,8 @@ PAIRS = (
     ("s4to4", "s4to4+CD"),
     ("s4to4+CD", "s4to4+shift+CD"),
     ("s4to4+CD", "s4to4+CD+sizes"),
-    ("gated", "gated+weights"),
-    ("gated", "gated+selection"),
-    ("gated", "gated+selection+weights"),
-    ("s2to2+shift+CD", "s2to2+shift+CD+weights"),
-    ("s2to2+shift+CD", "s2to2+shift+CD+selection"),
-    ("s2to2+shift+CD", "s2to2+shift+CD+selection+weights"),
+    ("gated", "gated+sizes"),
+    *((row, f"{row}+{name}") for row in BEST for name in FINDINGS),
     ("caching", "grouping"),
     ("s2to2", "s4to4"),
     ("s2to2+CD", "s4to4+CD"),

@@ -8,8 +8,10 @@
 #   DATA              the folder of en-fr-subtitles/{train,valid}.{en,fr,docids}, contrastive/en-fr-pronouns/ and
 #                     en-{de,fr}-help/{train,valid,test}.{en,de|fr,docids} (default: ../shared/data beside the checkout)
 #   EVIDENCE_DIR      text, data folders, checkpoints, logs, translations (default: out/evidence in the checkout)
-#   EVIDENCE_RESULTS  ROW.SEED.json of every finished run (default: docs/results/runs in the checkout)
+#   EVIDENCE_RESULTS  ROW.SEED.json of every finished run (default: docs/results/runs in the checkout; rows of another
+#                     first stage belong into docs/results/runs/second)
 #   SMOKE=1           a few updates of every row on a few lines, in EVIDENCE_DIR/smoke; nothing goes to docs/
+# Rows +tags need the extra "linguistics".
 set -euo pipefail
 case "${1:-}" in
     -h | --help) echo "usage: run.sh [ROW | ROW.SEED | search]..." &&

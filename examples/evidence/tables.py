@@ -57,14 +57,20 @@ def places(text: str) -> Sequence[str]:
     return [match["name"] for match in PLACE.finditer(text)]
 
 
-def named(results: Results) -> Dict[str, str]:
-    """Every table by its name, empty without results, and the runs that are missing."""
-    found = {"search": score_tables.search_table(results), "systems": recipe_table(results, [*SYSTEMS])}
-    for name, texts in TEXTS.items():
-        ours = [_of(text, results) for text in texts]
-        for kind, made in OF_A_TEXT.items():
-            found[f"{name}, {kind}"] = _below_each_other(map(made, ours))
-    missing = [f"`{called(*run)}`" for run in chosen(()) if run not in results]
+def named(results: Results, second: Results) -> Dict[str, str]:
+    """Every table by its name, empty without results, and the runs that are missing.
+
+    Args:
+        second: results of another machine and first stage, which have tables of their own.
+    """
+    found = {"search": score_tables.search_table(results)}
+    for series, runs in (("", results), (", second series", second)):
+        found[f"systems{series}"] = recipe_table(runs, [*SYSTEMS])
+        for name, texts in TEXTS.items():
+            ours = [_of(text, runs) for text in texts]
+            for kind, made in OF_A_TEXT.items():
+                found[f"{name}, {kind}{series}"] = _below_each_other(map(made, ours))
+    missing = [f"`{called(*run)}`" for run in chosen(()) if run not in {**results, **second}]
     return {**found, "missing": f"Missing: {', '.join(missing) or 'nothing'}."}
 
 

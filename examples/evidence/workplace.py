@@ -15,6 +15,7 @@ from evidence.texts import SUBTITLES, Text
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results" / "runs"
+SECOND = RESULTS / "second"  # of another machine and first stage: compared with each other alone
 PACKAGE = Path(ctxmt_fairseq.__file__).resolve().parent
 
 

@@ -28,6 +28,7 @@ def calls(evidence, place, monkeypatch):
     monkeypatch.setattr(evidence.driver, "workplace", lambda: place)
     monkeypatch.setattr(evidence.corpus, "prepare", lambda _, __, folder: done.append(folder))
     monkeypatch.setattr(evidence.corpus, "find", lambda _, __, model: done.append(("find", model.parts[-3])))
+    monkeypatch.setattr(evidence.corpus, "tag", lambda *_: done.append("tag"))
     monkeypatch.setattr(evidence.corpus, "embed", lambda _, __, folder: done.append(("embed", folder)))
     monkeypatch.setattr(evidence.corpus, "statistics", lambda *_: {})
     monkeypatch.setattr(evidence.commands, "train", train)
@@ -172,12 +173,19 @@ def test_where_context_matters_is_found_by_the_finder_first(evidence, place, cal
     assert calls == [
         "data-pronouns",
         ("train", "sentence", 1),
-        ("train", "gated+sizes", 1),
-        ("find", "gated+sizes.1"),
+        ("train", "gated", 1),
+        ("find", "gated.1"),
         "data-weighted",
         ("train", "gated+weights", 2),
         ("evaluate", "gated+weights", 2),
     ]
+
+
+def test_tags_need_no_finder(evidence, place, calls):
+    evidence.driver.main(["gated+tags.1"])
+    prepared = ["data-pronouns", "tag", "data-tagged"]
+    start, row = ("train", "sentence", 1), ("train", "gated+tags", 1)
+    assert calls == [*prepared, start, row, ("evaluate", "gated+tags", 1)]
 
 
 def test_what_is_found_is_as_much_as_has_pronouns_on_the_same_text(evidence, place, monkeypatch):
@@ -185,8 +193,12 @@ def test_what_is_found_is_as_much_as_has_pronouns_on_the_same_text(evidence, pla
         given = dict(zip(arguments, arguments[1:], strict=False))
         if command == "probe":
             assert arguments[:2] == ("model", place.work / "text" / "context") and given["--select"] == 2
+            assert given["--against"] == "random"
             given["--select-output"].write_text("0\n1\n0\n1\n0\n")
             given["--words"].write_text("bits\n")
+        elif command == "corpus":
+            assert arguments[:2] == ("tag", place.work / "text" / "context")
+            given["--output"].write_text("tags\n")
         else:
             given["--out"].mkdir()
 
@@ -199,12 +211,15 @@ def test_what_is_found_is_as_much_as_has_pronouns_on_the_same_text(evidence, pla
         (text / f"context.{kind}").write_text(f"{kind}\n")
     for _ in range(2):
         evidence.corpus.find(place, evidence.texts.SUBTITLES, "model")
-    assert (text / "weighted.current").read_text() == (text / "pronouns.current").read_text()
+        evidence.corpus.tag(place, evidence.texts.SUBTITLES)
+    for folder in ("weighted", "tagged"):
+        assert (text / f"{folder}.current").read_text() == (text / "pronouns.current").read_text()
     assert (text / "selected.current").read_text() == "0\n1\n0\n1\n0\n"
-    for folder in evidence.corpus.FOUND:
+    for folder, name in evidence.corpus.FOUND.items():
         assert (text / f"{folder}.fr").read_text() == "fr\n"
         evidence.corpus.prepare(place, evidence.texts.SUBTITLES, f"data-{folder}")
-        assert (place.work / f"data-{folder}" / "train.en-fr.words.jsonl").read_text() == "bits\n"
+        content = {"words.jsonl": "bits\n", "tags.jsonl": "tags\n"}[name]
+        assert (place.work / f"data-{folder}" / f"train.en-fr.{name}").read_text() == content
 
 
 def test_candidates_are_compared_by_bits_a_sentence(evidence, place, calls, capsys, monkeypatch):

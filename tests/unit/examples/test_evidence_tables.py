@@ -19,7 +19,7 @@ def tables(evidence):
 
 
 def shown(tables, results):
-    return tables.text(tables.named(results))
+    return tables.text(tables.named(results, {}))
 
 
 def test_tables_compare_with_the_control_of_the_same_seed(evidence, tmp_path):
@@ -79,15 +79,17 @@ def test_tables_replace_those_of_the_page(tables, tmp_path):
 def test_every_table_has_one_place_in_the_pages_of_results(evidence):
     pages = [evidence.workplace.RESULTS.parent / page for page in evidence.driver.PAGES]
     places = [name for page in pages for name in evidence.tables.places(page.read_text())]
-    names = list(evidence.tables.named({}))
-    never = {f"help pages, {kind}" for kind in ("pronouns", "pairs", "words", "groups")}
-    never.add("en-fr-subtitles, terms")
+    names = list(evidence.tables.named({}, {}))
+    kinds = [f"help pages, {kind}" for kind in ("pronouns", "pairs", "words", "groups")]
+    never = {f"{kind}{end}" for kind in (*kinds, "en-fr-subtitles, terms") for end in ("", ", second series")}
     assert sorted(places) == sorted(set(names) - never)
 
 
 @pytest.mark.slow
 def test_the_pages_of_results_are_what_the_results_say(evidence):
-    tables = evidence.tables.named(evidence.records.read_all(evidence.workplace.RESULTS))
+    tables = evidence.tables.named(
+        *map(evidence.records.read_all, (evidence.workplace.RESULTS, evidence.workplace.SECOND))
+    )
     for page in evidence.driver.PAGES:
         text = (evidence.workplace.RESULTS.parent / page).read_text()
         for name in evidence.tables.places(text):

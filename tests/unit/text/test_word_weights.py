@@ -42,7 +42,12 @@ def test_weights_of_words(tmp_path):
     assert shown(written_weights(numbers, 2), "a b c", "") == [(0, [1, 0, 2.5]), (1, [])]
     tags = write(tmp_path / "tags", {"tags": [[], ["x", "y"]]}, {"words": ["C'", "est"], "tags": [["x"], []]})
     # The second line as the text has it, and its words with the largest weight of their parts.
-    assert shown(tag_weights(tags, 2, 3), "a b", "c'est") == [(0, [1, 3]), (1, [3])]
+    assert shown(tag_weights(tags, 2, 3, {}), "a b", "c'est") == [(0, [1, 3]), (1, [3])]
+    by_tag = tag_weights(tags, 2, 3, {"y": 1.5, "x": 4})
+    assert shown(by_tag, "a b", "c'est") == [(0, [1, 4]), (1, [4])]
+    assert shown(tag_weights(tags, 2, 3, {"y": 1.5}), "a b", "c'est") == [(0, [1, 1.5]), (1, [1])]
+    with pytest.raises(BadInput, match="--token-weights z: no line has this tag; .*: x, y"):
+        list(tag_weights(tags, 2, 3, {"y": 1.5, "z": 2}))
     bits = [
         {"line": 2, "words": ["a", "b", "c"], "bits": [-2, 0.25, 7], "end_bits": 9},
         {"line": 1, "words": ["d"], "bits": [1]},
@@ -72,7 +77,7 @@ def test_weights_of_words(tmp_path):
 def test_bad_files_are_refused(tmp_path, read, lines, message):
     path = write(tmp_path / "file", *lines)
     with pytest.raises(BadInput) as error:
-        list(read(path, 2) if read is written_weights else read(path, 2, 5))
+        list(read(path, 2, *{tag_weights: (5, {}), cxmi_weights: (5,)}.get(read, ())))
     assert message in str(error.value)
 
 
@@ -80,7 +85,7 @@ def test_weights_of_other_words_are_refused(tmp_path):
     numbers = next(written_weights(write(tmp_path / "numbers", "1 2"), 1))
     with pytest.raises(BadInput, match="numbers:1: expected weights of 3 words, .* found 2"):
         numbers.of(["a", "b", "c"])
-    (tags,) = tag_weights(write(tmp_path / "tags", {"words": ["a", "b"], "tags": [[], ["x"]]}), 1, 9)
+    (tags,) = tag_weights(write(tmp_path / "tags", {"words": ["a", "b"], "tags": [[], ["x"]]}), 1, 9, {})
     assert np.array_equal(tags.of(["ab"]), [9]) and np.array_equal(tags.of(["", "a", "b"]), [1, 1, 9])
     with pytest.raises(BadInput, match="tags:1: expected weights of 1 words"):
         tags.of(["ax"])
