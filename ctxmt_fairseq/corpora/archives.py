@@ -54,7 +54,6 @@ class Archives:
 
 
 def read_document(path: PathLike) -> bytes:
-    """Read a file, decompressed."""
     return _content(lambda: open_file(path), str(path))
 
 
