@@ -13,7 +13,8 @@ CXMI (Fernandes et al. 2021) is the sum of log2 p(y|x,C) - log2 p(y|x) over the 
 by whitespace word, in bits: positive where the context C helps. Beside it stand bits by sentence, nats by
 sentence (the paper's definition) and nats by token, averaged within each sentence and then over sentences
 (what the authors' program prints). p(y|x) is that of the same model with its context absent, which it should
-know from its training; the target context is the references before the sentence.
+know from its training; with --against random, that with sentences of another document, which it knows
+always. The target context is the references before the sentence.
 
 --words has the bits of every word. --tags are tags of the words, as MuDA's: for every line of the text
   {"tags": [[], ["pronouns"]]}                          a list of names for each whitespace word, or
@@ -22,7 +23,7 @@ know from its training; the target context is the references before the sentence
 --select N finds the N examples in which context helps most: --by max-cxmi, the bits of the word that gains
 most; mean-cxmi, those per word; or tag, those of the tagged word that gains most. --select-output gets 1 for
 these lines and 0 for the others, as TEXT.current and data folders have them. The text is scored with its own
-context and without, once, and nothing else is done; memory does not grow with the text.
+context and without (--against), once, and nothing else is done; memory does not grow with the text.
 
 Example: ctxmt probe checkpoints/averaged.pt text/test --json probe.json --words words.jsonl --plot sizes.png
 """
@@ -88,6 +89,7 @@ class Probe(SharedCommand):
     sizes: Optional[List[int]] = option(
         "sentences of context on either side (default: 0 to the model's)", type=non_negative_int
     )
+    against: Literal["absent", "random", "empty"] = option("the context that CXMI compares with", "absent")
     cxmi_only: bool = option("do not translate, which takes most time")
     tokenize: Optional[str] = option(TOKENIZER)
     unit: Optional[Literal["document", "sentence"]] = option(
@@ -125,9 +127,9 @@ class Probe(SharedCommand):
         tokenize = self.tokenize or steps.bleu_tokenizer
         measures = [measure(name, tokenize, steps.lowercase) for name in ("bleu", "chrf2")]
         unit = self.unit or ("document" if len(text.document_lengths) > 1 else "sentence")
-        warn_of_unknown_absence(loaded)
+        warn_of_unknown_absence(loaded, self.against)
         search = None if self.cxmi_only else model.search
-        prober = Prober(loaded, text, search, self.documents_at_once, self.max_tokens)
+        prober = Prober(loaded, text, search, self.documents_at_once, self.max_tokens, self.against)
         tests = Tests(measures, unit, self.resampling.samples, self.resampling.seed)
         report = probe(self.text, prober, contexts, self.sizes, tests, tags)
         choice = WordChoice(self.words.top, self.words.min_count)
@@ -148,9 +150,9 @@ class Probe(SharedCommand):
         from ctxmt_fairseq.evaluation.probe.streamed_words import streamed_words
         from ctxmt_fairseq.evaluation.probe.word_report import word_lines
 
-        warn_of_unknown_absence(loaded)
+        warn_of_unknown_absence(loaded, self.against)
         scores = Scores(self.examples.by)
-        lines = streamed_words(loaded, self.text, self.words.tags, self.max_tokens)
+        lines = streamed_words(loaded, self.text, self.words.tags, self.max_tokens, self.against)
         words, selected = self.files.words, str(self.examples.select_output)
         with open_outputs([selected, *filter(None, [words])]) as files:
             for sentence in tqdm(lines, unit=" lines", disable=None):
@@ -160,4 +162,5 @@ class Probe(SharedCommand):
             selection = scores.select(count)
             selection.write(files[selected])
             print(selection.text())
-        self.files.write({"text": self.text, "options": loaded.task.options, **selection.as_dict()})
+        found = {"text": self.text, "options": loaded.task.options, "against": self.against}
+        self.files.write({**found, **selection.as_dict()})

@@ -49,7 +49,8 @@ def find(place: Workplace, text: Text, model: Path) -> None:
     pronouns = folder / "pronouns.current"
     many = pronouns.read_text(encoding="utf-8").count("1")
     words, selected = folder / "found.words.jsonl", folder / "selected.current"
-    options = ("--select", many, "--select-output", selected, "--words", words, "--cpu")
+    options = ("--select", many, "--select-output", selected, "--words", words)
+    options += ("--against", "random", "--cpu")
     ctxmt("probe", model, folder / "context", *options)
     shutil.copyfile(pronouns, folder / "weighted.current")
     _copy_context(folder, text, "weighted", "selected")

@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.data.context_options import SIZES
 from ctxmt_fairseq.evaluation.probe import word_report
-from ctxmt_fairseq.evaluation.probe.conditions import sized
+from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, sized
 from ctxmt_fairseq.evaluation.probe.outcome_scores import ScoredOutcomes, Tests, score_outcomes
 from ctxmt_fairseq.evaluation.probe.prober import Prober
 from ctxmt_fairseq.text.word_tags import Tags
@@ -31,6 +31,7 @@ class ProbeReport:
         left_out: the contexts that are impossible, and why.
         sizes, by_size: sizes of the document's own context in sentences, and the outcomes with them.
         words: the words of the references, and what the document's own context adds to them.
+        against: the context that CXMI compares with.
     """
 
     name: str
@@ -43,6 +44,7 @@ class ProbeReport:
     words: List[word_report.SentenceWords]
     tagged: bool
     tests: Tests
+    against: str
 
     @property
     def title(self) -> str:
@@ -54,6 +56,7 @@ class ProbeReport:
         parts = [self.title, self.contexts.table()]
         parts += ["\n".join(f"{name} is left out: {why}" for name, why in self.left_out.items())]
         parts += [self.by_size.table() if self.sizes else ""]
+        parts += ["" if self.against == ABSENT else f"CXMI compares with context that is {self.against}"]
         top = word_report.top_words(self.words, choice.top, choice.least)
         if top:
             parts.append(word_report.bits_table(f"word ({choice.least} times or more)", top))
@@ -80,6 +83,7 @@ class ProbeReport:
             "text": self.name,
             **{name if name != "words" else "reference_words": count for name, count in self.counts.items()},
             "options": self.options,
+            "against": self.against,
             "contexts": self.contexts.records(),
             "left_out": self.left_out,
             "comparisons": [each.as_dict() for each in self.contexts.comparisons],
@@ -124,4 +128,5 @@ def probe(
         word_report.sentence_words(text, loaded.target_subwords, found.outcomes[0].bits, tags),
         tags is not None,
         tests,
+        prober.against,
     )

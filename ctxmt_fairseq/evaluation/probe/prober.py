@@ -33,7 +33,8 @@ class Outcome:
 
 
 class Prober:
-    """Probes models on one text; what contexts share is done once; without ``search`` without translation."""
+    """Probes models on one text; what contexts share is done once; without ``search`` without translation.
+    CXMI compares with the context selection ``against``."""
 
     def __init__(
         self,
@@ -42,8 +43,10 @@ class Prober:
         search: Optional[SearchSettings] = None,
         width: int = DOCUMENTS_AT_ONCE,
         max_tokens: int = MAX_TOKENS,
+        against: str = ABSENT,
     ):
         self.loaded, self.text, self.search, self.width = loaded, text, search, width
+        self.against = against
         self.scorer = text.scorer(max_tokens)
         self._bits: Dict[Tuple[Any, ...], List[np.ndarray]] = {}
         self._translations: Dict[Tuple[Any, ...], Dict[int, torch.Tensor]] = {}
@@ -66,12 +69,12 @@ class Prober:
         return found
 
     @functools.cached_property
-    def _alone(self) -> List[TokenScores]:
-        return self.scorer.scores(self.loaded.with_options(context_selection=ABSENT))
+    def _without(self) -> List[TokenScores]:
+        return self.scorer.scores(self.loaded.with_options(context_selection=self.against))
 
     def _token_bits(self, condition: Condition) -> List[np.ndarray]:
         if condition.options not in self._bits:
-            self._bits[condition.options] = token_bits(self.scorer.scores(condition.loaded), self._alone)
+            self._bits[condition.options] = token_bits(self.scorer.scores(condition.loaded), self._without)
         return self._bits[condition.options]
 
     def _translated(self, condition: Condition, document: Condition) -> Dict[int, torch.Tensor]:
@@ -106,11 +109,14 @@ class Prober:
         return self._translations[condition.options]
 
 
-def warn_of_unknown_absence(loaded: LoadedModels) -> None:
-    """Log a warning if the models have no context, or were not trained to do without it."""
+def warn_of_unknown_absence(loaded: LoadedModels, against: str) -> None:
+    """Log a warning if the models have no context, or CXMI is to be ``against`` its absence, which they were
+    not trained with."""
     options = loaded.task.context_options()
     if not (options.reach or loaded.reads_metadata):
         logger.warning("the model has no context: it sees the same whatever the text's context is")
+        return
+    if against != ABSENT:
         return
     cfg = loaded.task.cfg
     if loaded.reads_metadata:
@@ -121,5 +127,6 @@ def warn_of_unknown_absence(loaded: LoadedModels) -> None:
     if unknown:
         logger.warning(
             "the model was trained %s: CXMI compares with the model without context, which it may "
-            "not know, and then comes out too large", unknown
+            "not know, and then comes out too large; --against random compares with context that it knows",
+            unknown,
         )  # fmt: skip

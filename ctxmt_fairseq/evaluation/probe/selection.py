@@ -34,6 +34,9 @@ CRITERIA: Dict[str, Callable[[SentenceWords], float]] = {
 }  # fmt: skip
 
 
+NOTHING = 1e-3  # bits
+
+
 class Scores:
     """Keeps 4 bytes for each of n lines, from which any selection by one of ``CRITERIA`` can be made."""
 
@@ -103,6 +106,11 @@ class Selection:
             rows.append([name, str(values["lines"]), *("" if x is None else f"{x:+.3f}" for x in bits)])
         parts = [f"CXMI {self.cxmi:+.4f} bits per word, {self.nats_per_sentence:+.3f} nats per sentence"]
         parts.append(aligned_table(rows))
+        known = self.scores[self.scores > -np.inf]
+        if len(known) and np.abs(known).max() < NOTHING:
+            parts.append(
+                "No line gains or loses a thousandth of a bit: the model makes nothing of its context"
+            )
         found = int(self.chosen.sum())
         if found < self.asked:
             lacking = "have a tagged word" if self.by == "tag" else "have words and are translated"

@@ -1,7 +1,7 @@
 """What the document's own context adds to every word of a long text, piece by piece.
 
 Memory holds one piece of the text, whatever its length: each piece is read with the lines around it that are
-its context, and scored with context and without.
+its context, and scored with its context and without, or with another.
 """
 
 import itertools
@@ -45,12 +45,17 @@ def overlapping(items: Iterable[T], size: int, reach: int) -> Iterator[Tuple[Lis
 
 
 def streamed_words(
-    loaded: LoadedModels, prefix: PathLike, tags: Optional[PathLike], max_tokens: int, piece: int = PIECE
+    loaded: LoadedModels,
+    prefix: PathLike,
+    tags: Optional[PathLike],
+    max_tokens: int,
+    against: str = ABSENT,
+    piece: int = PIECE,
 ) -> Iterator[Optional[SentenceWords]]:
-    """Yield for every line of a text the words of its reference and the bits that context saves for each.
-    None: the line is context only, or longer than the models read. ``tags`` is a file with the tags of the
-    references' words."""
-    conditions = [loaded.with_options(context_selection=name) for name in (DOCUMENT, ABSENT)]
+    """Yield for every line of a text the words of its reference and the bits that context saves for each,
+    ``against`` another selection of context. None: the line is context only, or longer than the models read.
+    ``tags`` is a file with the tags of the references' words."""
+    conditions = [loaded.with_options(context_selection=name) for name in (DOCUMENT, against)]
     reach = loaded.task.context_options().reach
     too_long = 0
     for number, (lines, own) in enumerate(overlapping(_lines(prefix, loaded, tags), piece, reach)):

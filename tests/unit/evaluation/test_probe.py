@@ -175,13 +175,31 @@ def test_a_model_that_never_did_without_context_is_warned_about(models, caplog):
     for task in ("document_window", *warned):
         caplog.clear()
         loaded = load_models(str(models(task)), device="cpu")
-        warn_of_unknown_absence(loaded)
+        warn_of_unknown_absence(loaded, "absent")
         assert (f"the model was trained {warned.get(task)}" in caplog.text) == (task in warned), task
     loaded = load_models(str(models("metadata_context")), device="cpu")
     caplog.clear()
     loaded.task.cfg.current_vector = "no"
-    warn_of_unknown_absence(loaded)
+    warn_of_unknown_absence(loaded, "absent")
+    warn_of_unknown_absence(load_models(str(models("multi_source")), device="cpu"), "random")
     assert not caplog.text
+
+
+@pytest.mark.parametrize("task", ("document_window", "multi_source"))
+def test_cxmi_against_other_contexts(models, tmp_path, task, capsys):
+    prefix = write_text(tmp_path)
+    options = (models(task), prefix, "--cxmi-only", "--contexts", "random", "empty")
+    absent, lines = probe(*options)
+    assert "CXMI compares" not in capsys.readouterr().out
+    alone = {row["context"]: row["cxmi"] for row in absent["contexts"]}
+    for name in ("random", "empty"):
+        record, found = probe(*options, "--against", name)
+        assert record["against"] == name and f"with context that is {name}" in capsys.readouterr().out
+        for row in record["contexts"]:
+            assert row["cxmi"] == pytest.approx(alone[row["context"]] - alone[name], abs=1e-5)
+        assert found != lines and sum(line["sentence_bits"] for line in found) == pytest.approx(
+            record["reference_words"] * (alone["document"] - alone[name]), abs=1e-3
+        )
 
 
 def test_words_and_tags(models, tmp_path, capsys):

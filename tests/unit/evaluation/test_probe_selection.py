@@ -10,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.evaluation.probe.selection import Scores
 from ctxmt_fairseq.evaluation.probe.streamed_words import overlapping, streamed_words
+from ctxmt_fairseq.evaluation.probe.word_report import SentenceWords
+from ctxmt_fairseq.evaluation.probe.word_values import WordValues
 from ctxmt_fairseq.generation.loading import load_models
 from tests.helpers.probed_models import TASKS, checkpoint_by_task, write_text
 
@@ -70,7 +73,7 @@ def test_pieces_of_any_size_give_the_numbers_of_the_whole_text(models, tmp_path,
     whole = {record["line"]: record for record in records(words)}
     loaded = load_models(str(models(task)), device="cpu")
     for piece in (1, 4, 13):
-        found = list(streamed_words(loaded, prefix, None, 100, piece))
+        found = list(streamed_words(loaded, prefix, None, 100, piece=piece))
         assert [each is None for each in found] == [flag == "0" for flag in CURRENT]
         for each in filter(None, found):
             expected = whole[each.line]
@@ -138,6 +141,14 @@ def test_what_has_no_words_or_no_room_is_never_chosen(models, tmp_path, capsys, 
     assert "10 lines are selected, not 13" in capsys.readouterr().out
     assert "1 sentences are longer than the models read" in caplog.text
     assert [line["line"] for line in lines] == [1, 2, *range(5, 14)]
+
+
+@pytest.mark.parametrize("bits", [0.0, 0.5])
+def test_a_context_that_changes_nothing_is_said(bits):
+    scores = Scores("max-cxmi")
+    for line in range(3):
+        scores.add(SentenceWords(line + 1, WordValues(["a"], np.full(1, bits), 0.0, True), None))
+    assert ("the model makes nothing of its context" in scores.select(2).text()) == (not bits)
 
 
 @pytest.mark.parametrize(

@@ -173,8 +173,8 @@ def test_where_context_matters_is_found_by_the_finder_first(evidence, place, cal
     assert calls == [
         "data-pronouns",
         ("train", "sentence", 1),
-        ("train", "gated+sizes", 1),
-        ("find", "gated+sizes.1"),
+        ("train", "gated", 1),
+        ("find", "gated.1"),
         "data-weighted",
         ("train", "gated+weights", 2),
         ("evaluate", "gated+weights", 2),
@@ -193,6 +193,7 @@ def test_what_is_found_is_as_much_as_has_pronouns_on_the_same_text(evidence, pla
         given = dict(zip(arguments, arguments[1:], strict=False))
         if command == "probe":
             assert arguments[:2] == ("model", place.work / "text" / "context") and given["--select"] == 2
+            assert given["--against"] == "random"
             given["--select-output"].write_text("0\n1\n0\n1\n0\n")
             given["--words"].write_text("bits\n")
         elif command == "corpus":
