@@ -153,6 +153,20 @@ def test_archives_that_zipfile_cannot_read(tmp_path, headers):
         Archives([path]).read("en/1.xml")
 
 
+def test_a_damaged_directory_of_an_archive_is_no_defect_of_the_program(tmp_path):
+    """One of its bytes is another, whichever it is."""
+    path = Path(write_zip(tmp_path / "en.zip", {"en/1.xml": document(sentence(1, "a"))}))
+    content = path.read_bytes()
+    said = set()
+    for at in range(content.index(b"PK\1\2"), len(content)):
+        path.write_bytes(content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1 :])
+        try:
+            Archives([path]).read("en/1.xml")
+        except BadInput as error:
+            said.add(str(error).rpartition(": ")[2])
+    assert {"Bad magic number for central directory", "Invalid argument"} & said
+
+
 def test_truncated_and_missing_files(tmp_path):
     whole = gzip.compress(alignment(("de/1.xml", "en/1.xml", LINKS * 200)).encode())
     (tmp_path / "cut.gz").write_bytes(whole[: len(whole) // 2])
