@@ -236,6 +236,7 @@ class Translator:
                     Translation(self.loaded.decode_target(each["tokens"]), float(each["score"]))
                     for each in nbest
                 ]
+                translator.count_terms(running, line, found[line][0].text)
         for remark in filter(None, (translator.remark, fitted.remark, text.with_separator)):
             logger.warning("%s", remark)
         parts = fitted.joined([found[line] for line in range(len(fitted.sources))])

@@ -14,11 +14,14 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.provenance import commit, versions
 from ctxmt_fairseq.checkpoints.averaging import run_folder
 from ctxmt_fairseq.checkpoints.options import declared_options, mapping
-from ctxmt_fairseq.corpora.data_folder import description_of
+from ctxmt_fairseq.checkpoints.reading import naming
+from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, description_of
 from ctxmt_fairseq.evaluation.runs.results_file import find_results
 from ctxmt_fairseq.generation.exported_models import Target, Trained
 from ctxmt_fairseq.generation.imported_models import in_flags
-from ctxmt_fairseq.text.text_lines import read_text
+from ctxmt_fairseq.generation.loading import model_file
+from ctxmt_fairseq.text.json_files import Place, get, load_json
+from ctxmt_fairseq.text.text_lines import file_digest, read_text
 
 # What stays with an exported model of its training: elsewhere nothing of it is left.
 KEPT = ("parameters", "updates", "data", "command", "scores")
@@ -29,15 +32,15 @@ def model_card(path: str, model: Trained, license: Optional[str] = None) -> Dict
     """Collect what is known of a model, for JSON.
 
     Args:
-        path: of the model. Results and the command of its training are looked for in the run's folder.
+        path: of the model. Its results and the command of its training are looked for in the run's folder.
         license: default: what the model's folder says.
     """
     task, described, run = model.loaded.task, description_of(model.folder), run_folder(Path(path))
-    options = mapping(model.state["cfg"]["model"], "model")
-    kinds = TransformerModel, ARCH_MODEL_REGISTRY[options["_name"]]
+    kinds = TransformerModel, ARCH_MODEL_REGISTRY[model.options["_name"]]
     stock, kind = map(declared_options, kinds)
-    own = in_flags(options, sorted(kind.keys() - stock.keys()))
-    defaults = task.options_class.travelling()
+    own = in_flags(model.options, sorted(kind.keys() - stock.keys()))
+    # A model that reads vectors of its sentences does so with all defaults, too.
+    defaults = {**task.options_class.travelling(), "metadata_fields": None, "current_vector": None}
     criterion = mapping(model.state["cfg"]["criterion"], "criterion")
     history = model.state.get("optimizer_history") or [{}]
     card = {
@@ -45,11 +48,11 @@ def model_card(path: str, model: Trained, license: Optional[str] = None) -> Dict
         "languages": list(model.loaded.languages),
         "license": license or described.get("license"),
         "task": task.cfg._name,
-        "architecture": str(options.get("arch") or options["_name"]),
+        "architecture": model.architecture,
         "context": {name: value for name, value in task.options.items() if value != defaults[name]},
         "parameters": sum(each.numel() for each in model.loaded.models[0].parameters()),
         "symbols": [len(task.source_dictionary), len(task.target_dictionary)],
-        "size": in_flags(options),
+        "size": in_flags(model.options),
         "options": f"{own} --criterion {criterion['_name']}".strip(),
         "updates": history[-1].get("num_updates", 0),
         "data": {
@@ -57,11 +60,14 @@ def model_card(path: str, model: Trained, license: Optional[str] = None) -> Dict
             for name, split in described.get("splits", {}).items()
         },
         "command": _command(run),
-        "scores": _scores(run),
+        "scores": _scores(Path(path)),
         "versions": {**versions(), "commit": commit()},
     }
     kept = {name: value for name, value in described.get("card", {}).items() if name in KEPT}
-    return {**card, **{name: value for name, value in kept.items() if not card[name]}}
+    card.update((name, value) for name, value in kept.items() if not card[name])
+    with naming(model.folder / DESCRIPTION):  # what is kept there may be anything
+        card_markdown(card)
+    return card
 
 
 def card_text(card: Dict[str, Any]) -> str:
@@ -98,7 +104,7 @@ def _rows(card: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
     for one in card["scores"]:
         how = _in_words({name: value for name, value in one["at"].items() if name in _HOW})
         yield one["measure"], f"{one['value']:.4g}" + (f" ({how})" if how else "")
-    yield "made with", _in_words({name: value for name, value in card["versions"].items() if value})
+    yield "card made with", _in_words({name: value for name, value in card["versions"].items() if value})
 
 
 def _in_words(values: Dict[str, Any]) -> str:
@@ -111,14 +117,15 @@ def _command(run: Path) -> Optional[str]:
     return read_text(file).decode("utf-8", "replace").partition("\n")[2].strip() if file.is_file() else None
 
 
-def _scores(run: Path) -> List[Dict[str, Any]]:
-    """What ``ctxmt evaluate`` has measured with the context of the training."""
-    if not find_results(run).is_file():
-        return []
-    with contextlib.suppress(BadInput):  # an older one's: a card does without
-        return [
-            {"measure": one.measure, "value": one.value, "at": one.at}
-            for one in read_values([str(run)])
-            if one.at.get("context", "real") == "real"
-        ]
+def _scores(path: Path) -> List[Dict[str, Any]]:
+    """What ``ctxmt evaluate`` has measured of this very model with the context of the training."""
+    own = path if path.is_dir() else path.parent
+    for file in filter(Path.is_file, map(find_results, (run_folder(path), own))):
+        with contextlib.suppress(BadInput):  # an older one's: a card does without
+            if get(Place(file), load_json(file), "checkpoints", list) == [file_digest(model_file(path))]:
+                return [
+                    {"measure": one.measure, "value": one.value, "at": one.at}
+                    for one in read_values([str(file.parent)])
+                    if one.at.get("context", "real") == "real"
+                ]
     return []

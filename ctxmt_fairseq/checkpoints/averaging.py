@@ -46,9 +46,10 @@ def save_dir(folder: Path) -> Path:
 
 
 def run_folder(path: Path) -> Path:
-    """The folder of the training that a checkpoint is of; a folder is itself."""
+    """The folder of the training that a checkpoint is of, also one that ``ctxmt evaluate`` has averaged; a
+    folder is itself."""
     folder = path if path.is_dir() else path.absolute().parent
-    return folder.parent if folder.name == "checkpoints" else folder
+    return folder.parent if folder.name in ("checkpoints", "evaluation") else folder
 
 
 def checkpoints_in(folder: Path) -> List[Path]:

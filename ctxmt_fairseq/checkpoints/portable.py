@@ -66,15 +66,14 @@ def read_portable(path: Path) -> Dict[str, Any]:
 def write_options(
     state: Mapping[str, Any], folder: Path, shared: Mapping[str, str] = {}, **more: Any
 ) -> None:
-    """Write what ``read_options`` reads of a checkpoint, as ``reduced`` leaves it, and ``more`` of its extra
-    state."""
+    """Write what ``read_options`` reads of a checkpoint, as ``reduced`` leaves it, with ``more`` as its
+    extra state."""
     history = state.get("optimizer_history") or [{}]
-    score = (state.get("extra_state") or {}).get("val_loss")
     said = {
         "cfg": {name: mapping(state["cfg"][name], name) for name in ("task", "model", "criterion")},
         "task_state": state.get("task_state") or {},
         "optimizer_history": [{"num_updates": history[-1].get("num_updates", 0), "lr_scheduler_state": {}}],
-        "extra_state": {**({} if score is None else {"val_loss": float(score)}), **more},
+        "extra_state": more,
         _SHARED: shared,
     }
     text = json.dumps(said, indent=1, ensure_ascii=False, allow_nan=False)

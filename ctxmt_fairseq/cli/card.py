@@ -1,7 +1,7 @@
 """The card of a model: languages, context, size, options, data, training, and the scores found beside it.
 
-MODEL is a checkpoint, or a folder that is a model. Scores are those of ctxmt evaluate in the folder of the
-training. --markdown writes what the Hugging Face hub reads as README.md.
+MODEL is a checkpoint, or a folder that is a model. Scores are those that ctxmt evaluate has measured of this
+very MODEL, in the folder of its training. --markdown writes what the Hugging Face hub reads as README.md.
 
 Example: ctxmt card runs/windows/checkpoints/checkpoint_best.pt --markdown README.md --license mit
 """

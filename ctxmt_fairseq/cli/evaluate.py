@@ -111,7 +111,8 @@ class Evaluate(SharedCommand):
         if ranks.number():
             return
         found = results_file.collect(out, evaluator.finished_scores(text), evaluator.finished_contrasts())
-        record = {**found, "trained_window": evaluator.trained_window, "made_by": made_by()}
+        of_model = {"checkpoints": evaluator.checkpoints, "trained_window": evaluator.trained_window}
+        record = {**found, **of_model, "made_by": made_by()}
         write_file(out / results_file.RESULTS, as_json(record))
         print(results_file.results_table({out.name: record}))
         print("", *results_file.signatures(record), sep="\n")

@@ -36,8 +36,8 @@ class Export(Command):
         register()
         if self.quantization and self.to != "ctranslate2":
             raise BadInput("--quantization needs --to ctranslate2")
-        targets = {"safetensors": Safetensors, "hf": HuggingFace}
-        target = CTranslate2(self.quantization) if self.to == "ctranslate2" else targets[self.to]()
+        to_ctranslate2 = CTranslate2(self.quantization)
+        target = {"safetensors": Safetensors(), "ctranslate2": to_ctranslate2, "hf": HuggingFace()}[self.to]
         read = Trained.read(self.model, self.about.data, self.about.trust_checkpoint)
         card = model_card(self.model, read, self.about.license)
         card["name"] = Path(self.out).name

@@ -214,12 +214,7 @@ class Translate(SharedCommand):
         if self.target_context_from == STANDARD and (self.output or self.scores or self.corpus):
             none = "expected no --output, --corpus or --scores"
             raise BadInput(f"--target-context-from -: translations go to stdout; {none}")
-        lines = (
-            self.docids,
-            self.joined,
-            self._by_document,
-            documents.render is not plain_lines,
-        )
+        lines = (self.docids, self.joined, self._by_document, documents.render is not plain_lines)
         whole = not any(lines) and documents.documents.sentences > 1
         if whole and len(documents.documents) == 1 and context.reach:
             logging.getLogger(__name__).warning(

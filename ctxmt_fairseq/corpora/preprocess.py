@@ -42,9 +42,8 @@ from ctxmt_fairseq.corpora.vocabulary import (
     place_subwords,
 )
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.data.binarised import dictionary_digest
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
-from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
+from ctxmt_fairseq.text.text_lines import PathLike, file_digest, iterate_lines
 
 logger = logging.getLogger(__name__)
 BATCH = 10_000  # so many sentences are encoded together
@@ -138,7 +137,7 @@ def preprocess(
             **({"dropped": overlap.marked} if drop_overlap else {}),
             **({"language_tokens": before} if before else {}),
             "dictionaries": {
-                name: dictionary_digest(folder / name) for name in (f"dict.{x}.txt" for x in languages)
+                name: file_digest(folder / name) for name in (f"dict.{x}.txt" for x in languages)
             },
             "splits": splits,
         }

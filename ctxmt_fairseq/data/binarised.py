@@ -4,7 +4,6 @@ So a truncated or damaged file is found when it is loaded, and is not a crash or
 training. This costs one pass over the files; fairseq makes one, too, to warm the cache.
 """
 
-import hashlib
 import os
 import struct
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, BinaryIO, Optional, Sequence, Tuple
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, open_file, read_bytes
+from ctxmt_fairseq.text.text_lines import PathLike, file_digest, iterate_lines, open_file
 
 _MAGIC = b"MMIDIDX\x00\x00"  # of fairseq's --dataset-impl mmap
 _HEADER = struct.Struct("<9sQBQ")  # magic, version, code of the tokens' type, sentences
@@ -97,7 +96,7 @@ def checked_dictionary(path: PathLike, digest: Optional[str] = None) -> Any:
     from fairseq.data import Dictionary  # here, because commands without a model start without fairseq
 
     _check_lines(path, Dictionary().symbols)
-    if digest is not None and digest != dictionary_digest(path):
+    if digest is not None and digest != file_digest(path):
         why = "its lines number the symbols of the binarised text"
         raise BadInput(f"changed since ctxmt preprocess wrote it: {why}", path)
     try:
@@ -116,8 +115,3 @@ def _check_lines(path: PathLike, symbols: Sequence[str]) -> None:
         if symbol in seen and not overwrite:
             raise BadInput(f"the symbol {symbol} is there twice", path, number)
         seen.add(symbol)
-
-
-def dictionary_digest(path: PathLike) -> str:
-    """SHA-256 of a dictionary, which depends on the order of its symbols."""
-    return hashlib.sha256(read_bytes(path)).hexdigest()

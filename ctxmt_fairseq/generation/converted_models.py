@@ -4,8 +4,8 @@ Here is what such a folder says of a model, without parameters: the options and 
 keeps the settings of the search; the search itself is CTranslate2's.
 """
 
-import hashlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import torch
@@ -23,12 +23,12 @@ from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.tasks.search.forced_prefix import forces_prefixes
 from ctxmt_fairseq.text.json_files import Place, get
 from ctxmt_fairseq.text.symbols import SEPARATOR
-from ctxmt_fairseq.text.text_lines import read_bytes
+from ctxmt_fairseq.text.text_lines import file_digest
 
 FACTOR = "￨"  # CTranslate2's, between a token and what else is embedded with it
 PLACE = "p{}"  # such a factor: a place of ``SegmentPositions.places``
 _MOST = 10_000  # parameters of a model
-_END, _PAD = "</s>", "<blank>"
+_END, PAD = "</s>", "<blank>"
 
 
 def ctranslate2() -> Any:
@@ -38,12 +38,12 @@ def ctranslate2() -> Any:
 
 def symbols_of(dictionary: Any) -> List[str]:
     """A dictionary's symbols as CTranslate2 calls them."""
-    return [_PAD if symbol == dictionary.pad_word else symbol for symbol in dictionary.symbols]
+    return [PAD if symbol == dictionary.pad_word else symbol for symbol in dictionary.symbols]
 
 
-def digest_of(file: Path) -> str:
-    """SHA-256 of a file."""
-    return hashlib.sha256(read_bytes(file)).hexdigest()
+def digest_of(folder: Path) -> str:
+    """SHA-256 of what CTranslate2 reads in a folder."""
+    return file_digest(folder / CONVERTED, folder / "config.json", *sorted(folder.glob("*_vocabulary.json")))
 
 
 class ConvertedModel(nn.Module):
@@ -60,7 +60,9 @@ class ConvertedModel(nn.Module):
         self.device_of_batches = nn.Parameter(torch.empty(0), requires_grad=False)
         self._skeleton = [skeleton]  # in a list, which hides its parameters
         self.translator, self.places = translator, places
-        self.encoder, self.decoder = _Side(skeleton.encoder), _Side(skeleton.decoder)
+        self.encoder, self.decoder = (  # what is asked of them besides computing
+            SimpleNamespace(dictionary=side.dictionary) for side in (skeleton.encoder, skeleton.decoder)
+        )
         self.sources, self.targets = (symbols_of(side.dictionary) for side in (self.encoder, self.decoder))
         self.numbers = {symbol: number for number, symbol in enumerate(self.targets)}
         self.separator = skeleton.decoder.dictionary.index(SEPARATOR)
@@ -103,7 +105,8 @@ class ConvertedModel(nn.Module):
 
     def target_of(self, tokens: Sequence[int]) -> List[str]:
         """Target tokens without the end as CTranslate2 reads them."""
-        if self.places and self.separator in tokens:
+        positions = self._skeleton[0].decoder.embed_positions
+        if getattr(positions, "kind", "none") != "none" and self.separator in tokens:
             raise BadInput("CTranslate2 computes this model's segment positions without target context alone")
         return [self.targets[token] for token in tokens]
 
@@ -119,14 +122,6 @@ class ConvertedModel(nn.Module):
         words = [self.target_of(row[row != pad].tolist()[:-1]) for row in target]
         scores = self.scores([sources[row] for row in rows.tolist()], words)
         return data_utils.collate_tokens([torch.tensor(row).double() for row in scores], 0.0)
-
-
-class _Side(nn.Module):
-    """What is asked of an encoder or a decoder besides computing: its dictionary."""
-
-    def __init__(self, side: Any):
-        super().__init__()
-        self.dictionary = side.dictionary
 
 
 class ConvertedSearch(SequenceGenerator):
@@ -177,7 +172,7 @@ class ConvertedSearch(SequenceGenerator):
                 length_penalty=self.len_penalty if self.normalize_scores else 0,
                 min_decoding_length=min(sizes) + self.min_len if limited else 0,
                 max_decoding_length=max(sizes) + most,
-                suppress_sequences=[[_PAD]] if limited else None,  # fairseq chooses none either
+                suppress_sequences=[[PAD]] if limited else None,  # fairseq chooses none either
                 max_input_length=0,
                 return_scores=True,
                 return_end_token=True,
@@ -186,7 +181,7 @@ class ConvertedSearch(SequenceGenerator):
         for row, (result, size) in enumerate(zip(results, sizes, strict=True)):
             own = [words[size:] for words in result.hypotheses]
             right = (self.min_len <= len(each) - (each[-1:] == [_END]) <= most for each in own)
-            if (all(right) and not any(_PAD in each for each in own)) or (limited and len(sources) == 1):
+            if (all(right) and not any(PAD in each for each in own)) or (limited and len(sources) == 1):
                 scores = [None] * len(own) if limited else result.scores
                 found.append([*zip(own, scores, strict=True)])
             else:
@@ -237,7 +232,7 @@ def load_converted(file: Path, state: Dict[str, Any], task: Any, device: torch.d
     """
     place, said = Place(file.with_name(OPTIONS)), state["extra_state"]
     places = get(place, said, "places", int)
-    if digest_of(file) != get(place, said, "digest", str):
+    if digest_of(file.parent) != get(place, said, "digest", str):
         raise BadInput("truncated or damaged: not what ctxmt export has written", file)
     with naming(file):
         cfg = state["cfg"]

@@ -13,14 +13,8 @@ from torch import Tensor
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import import_of_extra
-from ctxmt_fairseq.checkpoints.portable import CONVERTED, write_options
-from ctxmt_fairseq.generation.converted_models import (
-    FACTOR,
-    PLACE,
-    ctranslate2,
-    digest_of,
-    symbols_of,
-)
+from ctxmt_fairseq.checkpoints.portable import write_options
+from ctxmt_fairseq.generation.converted_models import FACTOR, PAD, PLACE, ctranslate2, digest_of, symbols_of
 from ctxmt_fairseq.generation.exported_models import Target, Trained, check_layers, positions_table
 
 
@@ -38,50 +32,45 @@ class CTranslate2(Target):
         ctranslate2()
         converter = import_of_extra("ctranslate2.converters.fairseq", "ctranslate2", "this needs CTranslate2")
         network, task = model.loaded.model, model.loaded.task
-        check_layers(network, "CTranslate2", converter._SUPPORTED_ACTIVATIONS)
+        check_layers(model, "CTranslate2", converter._SUPPORTED_ACTIVATIONS)
         _check(network, task)
-        specs = converter.transformer_spec
+        encoder, decoder, places = network.encoder, network.decoder, _places(network, task)
+        positions, specs = encoder.embed_positions, converter.transformer_spec
         merge = converter.common_spec.EmbeddingsMerge.ADD
-        sides, places = [], _places(network, task)
-        for side, more in (
-            (network.encoder, {"num_source_embeddings": 1 + bool(places), "embeddings_merge": merge}),
-            (network.decoder, {}),
-        ):
-            kind = specs.TransformerDecoderSpec if side is network.decoder else specs.TransformerEncoderSpec
-            layers = side.layers
-            sides.append(
+        factors = {"num_source_embeddings": 1 + bool(places), "embeddings_merge": merge}
+        spec = specs.TransformerSpec(
+            *(
                 kind(
-                    *(len(layers), layers[0].self_attn.num_heads),
-                    pre_norm=layers[0].normalize_before,
+                    *(len(side.layers), side.layers[0].self_attn.num_heads),
+                    pre_norm=side.layers[0].normalize_before,
                     activation=converter._SUPPORTED_ACTIVATIONS[network.args.activation_fn],
                     layernorm_embedding=side.layernorm_embedding is not None,
                     **more,
                 )
+                for kind, side, more in (
+                    (specs.TransformerEncoderSpec, encoder, factors),
+                    (specs.TransformerDecoderSpec, decoder, {}),
+                )
             )
-        spec = specs.TransformerSpec(*sides)
-        positions = network.encoder.embed_positions, network.decoder.embed_positions
+        )
         with torch.no_grad():
-            tables = [_table(side, places > 0) for side in (network.encoder, network.decoder)]
-            for side, table in zip((network.encoder, network.decoder), tables, strict=True):
-                side.embed_positions = torch.nn.Embedding.from_pretrained(table, padding_idx=-1)
+            for side in (encoder, decoder):
+                side.embed_positions = torch.nn.Embedding.from_pretrained(_table(side, places > 0))
                 side.embed_positions.padding_idx = -1  # its rows begin with the first position
-            try:
-                converter.set_transformer_encoder(spec.encoder, network.encoder)
-                converter.set_transformer_decoder(spec.decoder, network.decoder)
-            finally:
-                network.encoder.embed_positions, network.decoder.embed_positions = positions
+            converter.set_transformer_encoder(spec.encoder, encoder)
+            converter.set_transformer_decoder(spec.decoder, decoder)
         spec.register_source_vocabulary(symbols_of(task.source_dictionary))
         if places:
-            table = positions[0].places_table(places) / network.encoder.embed_scale
+            table = positions.places_table(places) / encoder.embed_scale
             spec.encoder.embeddings[1].weight = table.detach().numpy()
             spec.register_source_vocabulary([PLACE.format(place) for place in range(len(table))])
         spec.register_target_vocabulary(symbols_of(task.target_dictionary))
         spec.config.add_source_eos = False
-        spec.config.decoder_start_token = "<blank>" if getattr(network.args, "marian", False) else "</s>"
+        spec.config.decoder_start_token = PAD if getattr(network.args, "marian", False) else "</s>"
         spec.validate()
         spec.optimize(quantization=self.quantization)
         spec.save(str(folder))
-        write_options(model.state, folder, digest=digest_of(folder / CONVERTED), places=places)
+        write_options(model.state, folder, digest=digest_of(folder), places=places)
 
 
 def _check(network: Any, task: Any) -> None:
@@ -95,9 +84,8 @@ def _check(network: Any, task: Any) -> None:
     if task.options.get("context_end") == "eos" and task.cfg.decoding == "prefix":
         raise BadInput("--context-end eos: CTranslate2 ends a translation at </s>")
     for dictionary in (task.source_dictionary, task.target_dictionary):
-        symbols = symbols_of(dictionary)
-        if len({*symbols}) < len(symbols) or any(FACTOR in symbol for symbol in symbols):
-            raise BadInput(f"dictionary: CTranslate2 wants no symbol with {FACTOR}, and no {symbols[1]}")
+        if any(symbol == PAD or FACTOR in symbol for symbol in dictionary.symbols):
+            raise BadInput(f"dictionary: CTranslate2 wants no symbol with {FACTOR}, and no {PAD}")
 
 
 def _places(network: Any, task: Any) -> int:

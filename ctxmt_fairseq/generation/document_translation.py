@@ -104,14 +104,6 @@ class DocumentTranslator:
         other. Which sentences of windows they are: see ``RunningDocuments.wanted``. Where several processes
         share the work, the lines of the others come last, with tokens and scores alone.
         """
-        for line, nbest in self._shared(running, lines):
-            if self.terms and running.terms:
-                self.terms.count([*running.terms[line]], nbest[0]["tokens"])
-            yield line, nbest
-
-    def _shared(
-        self, running: RunningDocuments, lines: Sequence[int]
-    ) -> Iterator[Tuple[int, List[Hypothesis]]]:
         windows = functools.partial(self._windows, running)
         selection = self.loaded.task.context_options().context_selection
         across = self.dependent and selection in ("random", "shuffled", "swapped")
@@ -135,6 +127,11 @@ class DocumentTranslator:
                     setattr(self.count, name, getattr(self.count, name) + value)
                 for line, kept in theirs[0].items():
                     yield line, [{"tokens": torch.tensor(tokens), "score": score} for tokens, score in kept]
+
+    def count_terms(self, running: RunningDocuments, line: int, translation: str) -> None:
+        """Count for ``remark`` what a line's translation holds of its terms."""
+        if self.terms and running.terms:
+            self.terms.count(running.terms[line], translation)
 
     def _windows(
         self, running: RunningDocuments, lines: Sequence[int], keep: str

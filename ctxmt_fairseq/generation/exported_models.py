@@ -15,6 +15,7 @@ from torch import Tensor
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
+from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.checkpoints.portable import write_portable
 from ctxmt_fairseq.checkpoints.reading import read
 from ctxmt_fairseq.corpora.data_folder import (
@@ -26,12 +27,12 @@ from ctxmt_fairseq.corpora.data_folder import (
 )
 from ctxmt_fairseq.corpora.subwords import find_model
 from ctxmt_fairseq.corpora.text_steps import TextSteps
-from ctxmt_fairseq.data.binarised import dictionary_digest
 from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.generation.loading import LoadedModels, load_models, model_file
 from ctxmt_fairseq.models.concat_transformer import ConcatTransformer
+from ctxmt_fairseq.text.text_lines import file_digest
 
-_OF_TEXT = ("splits", "overlap", "dropped")  # what a description says of binarised text
+_OF_TEXT = ("overlap", "dropped")  # what a description says of binarised text, besides the splits
 _WITHOUT = (
     *("no_token_positional_embeddings", "no_cross_attention", "cross_self_attention", "adaptive_input"),
     *("adaptive_softmax_cutoff", "no_decoder_final_norm", "base_layers", "scale_attn", "scale_fc"),
@@ -41,20 +42,26 @@ _WITHOUT = (
 
 @dataclass
 class Trained:
-    """A model to be exported.
-
-    Attributes:
-        state: its checkpoint, as ``read`` returns it. loaded: the same, built.
-    """
+    """A model to be exported: its checkpoint, as ``read`` returns it, and the same, built; ``trust``: see
+    ``load_models``."""
 
     state: Dict[str, Any]
     loaded: LoadedModels
+    trust: bool
 
     @classmethod
     def read(cls, path: PathLike, data: Optional[PathLike] = None, trust: bool = False) -> "Trained":
         """Read one model; see ``load_models``."""
         loaded = load_models(Path(path), data, device="cpu", trust=trust)
-        return cls(read(model_file(Path(path)), TRUSTED if trust else ALLOWED), loaded)
+        return cls(read(model_file(Path(path)), TRUSTED if trust else ALLOWED), loaded, trust)
+
+    @property
+    def options(self) -> Dict[str, Any]:
+        return mapping(self.state["cfg"]["model"], "model")
+
+    @property
+    def architecture(self) -> str:
+        return str(self.options.get("arch") or self.options["_name"])
 
     @property
     def folder(self) -> Path:
@@ -82,7 +89,7 @@ Translator.load("{name}").translate([["A sentence.", "The next one of the same d
 """
 
     def write(self, model: Trained, folder: Path) -> None:
-        """Write the model's own files.
+        """Write the model's own files; nothing else is done with it afterwards.
 
         Raises:
             BadInput: the program cannot compute what this model does.
@@ -114,25 +121,29 @@ def export_model(
         write_description(folder, {**described, **said, "splits": {}})
         (folder / "README.md").write_text(readme, encoding="utf-8")
         if target.loads:
-            load_models(folder, device="cpu")
+            load_models(folder, device="cpu", trust=model.trust)
 
 
 def check_layers(
-    network: Any, program: str, activations: Collection[str], without: Collection[str] = ()
+    model: Trained, program: str, activations: Collection[str], without: Collection[str] = ()
 ) -> None:
     """Refuse by name what a program that has a transformer's layers cannot compute.
 
     Args:
         activations: its functions. without: options that it lacks, besides those that all lack.
     """
+    network = model.loaded.model
     if type(network) not in (TransformerModel, ConcatTransformer):
-        reason = "layers read one sequence of tokens, and this model's read its context besides"
-        raise BadInput(f"--arch {network.args.arch}: {program}'s {reason}")
+        ours = "fairseq's transformer and concat_transformer"
+        raise BadInput(f"--arch {model.architecture}: {program} has layers for {ours} alone")
+    args = network.args
     for name in (*_WITHOUT, *without):
-        if getattr(network.args, name, None):
-            raise BadInput(f"{flag(name)} {getattr(network.args, name)}: {program} has no such layers")
-    if network.args.activation_fn not in activations:
-        raise BadInput(f"--activation-fn {network.args.activation_fn}: {program} has no such function")
+        if getattr(args, name, None):
+            raise BadInput(f"{flag(name)} {getattr(args, name)}: {program} has no such layers")
+    if args.decoder_output_dim != args.decoder_embed_dim:
+        raise BadInput(f"--decoder-output-dim {args.decoder_output_dim}: {program} has no such layers")
+    if args.activation_fn not in activations:
+        raise BadInput(f"--activation-fn {args.activation_fn}: {program} has no such function")
     for dictionary in (network.encoder.dictionary, network.decoder.dictionary):
         if len({*dictionary.symbols}) < len(dictionary):
             raise BadInput(f"dictionary: {program} wants each symbol once")
@@ -141,10 +152,10 @@ def check_layers(
 def positions_table(positions: Any, length: int) -> Tensor:
     """The embeddings (T, C) of the first positions, in the first segment."""
     words = torch.full((1, length), positions.padding_idx + 2)  # <unk>: no pad, and it ends no sentence
-    if not getattr(positions, "needs_row_values", False):
-        return positions(words)[0].detach()
-    with positions.given(torch.zeros(1, dtype=torch.long)):
-        return positions(words)[0].detach()
+    if getattr(positions, "needs_row_values", False):
+        with positions.given(torch.zeros(1, dtype=torch.long)):
+            return positions(words)[0].detach()
+    return positions(words)[0].detach()
 
 
 def _copy_vocabulary(model: Trained, folder: Path) -> Dict[str, Any]:
@@ -155,10 +166,9 @@ def _copy_vocabulary(model: Trained, folder: Path) -> Dict[str, Any]:
     steps = [name for language in languages for name in TextSteps.load(source, language).files]
     for name in {*dictionaries, *(path.name for path in models if path), *steps}:
         shutil.copyfile(source / name, folder / name)
-    digests = {name: dictionary_digest(folder / name) for name in dictionaries}
-    own = {
+    digests = {name: file_digest(folder / name) for name in dictionaries}
+    return {
+        **{name: value for name, value in description_of(source).items() if name not in _OF_TEXT},
         **dict(zip(("source_lang", "target_lang"), languages, strict=True)),
-        **{"joined_dictionary": len(set(digests.values())) == 1, "dictionaries": digests},
+        **{"joined_dictionary": len({*digests.values()}) == 1, "dictionaries": digests},
     }
-    kept = {name: value for name, value in description_of(source).items() if name not in _OF_TEXT}
-    return {**kept, **own}

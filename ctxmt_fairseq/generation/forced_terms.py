@@ -1,6 +1,6 @@
 """The terms of a glossary, in the subwords of the models that are to write them."""
 
-from typing import Dict, List, Optional
+from typing import Collection, Dict, List, Optional
 
 import torch
 
@@ -64,11 +64,10 @@ class ForcedTerms:
         self.unknown[term] = None
         return None
 
-    def count(self, terms: List[str], translation: torch.Tensor) -> None:
-        """Count terms that a translation (T,) was to hold."""
-        text = self.loaded.decode_target(translation)
+    def count(self, terms: Collection[str], translation: str) -> None:
+        """Count terms that a translation was to hold."""
         self.wanted += len(terms)
-        self.lost += missing(text, terms)
+        self.lost += missing(translation, terms)
 
     @property
     def remark(self) -> Optional[str]:

@@ -7,7 +7,6 @@ sentences of a window apart does not.
 import json
 import re
 from pathlib import Path
-from shutil import copyfile
 from typing import Any, List, Sequence
 
 import torch
@@ -25,7 +24,6 @@ _PROGRAM = "Marian of transformers"
 _ACTIVATIONS = ("relu", "gelu", "swish")  # called the same there
 _WITHOUT = ("encoder_normalize_before", "decoder_normalize_before", "layernorm_embedding")
 _SIDES, _SIZES = ("encoder", "decoder"), ("layers", "attention_heads")
-_FILES = ("vocab.json", "target_vocab.json", "source.spm", "target.spm")
 _NEVER = -1e9  # the logit of rows without a symbol
 
 
@@ -59,7 +57,7 @@ The positions are fairseq's. `save_pretrained` of transformers leaves them out o
     def write(self, model: Trained, folder: Path) -> None:
         transformers = import_of_extra("transformers", "hf", "--to hf needs transformers")
         network, task = model.loaded.model, model.loaded.task
-        check_layers(network, _PROGRAM, _ACTIVATIONS, _WITHOUT)
+        check_layers(model, _PROGRAM, _ACTIVATIONS, _WITHOUT)
         _check(network, task, model.folder)
         sides = task.source_dictionary, task.target_dictionary
         rows = [_rows(dictionary) for dictionary in sides]
@@ -70,16 +68,16 @@ The positions are fairseq's. `save_pretrained` of transformers leaves them out o
             {dictionary[row]: number for number, row in enumerate(order)}
             for dictionary, order in zip(sides, rows, strict=True)
         ]
-        files = [folder / name for name in _FILES]
-        for file, content in zip(files, numbers, strict=False):
-            file.write_text(json.dumps(content), encoding="utf-8")
-        for file, language in zip(files[2:], model.loaded.languages, strict=True):
-            copyfile(str(find_model(model.folder, language)), file)
-        vocabulary, target_vocabulary, source_spm, target_spm = map(str, files)
         separate = numbers[0] != numbers[1]
+        vocabularies = [folder / "vocab.json", folder / "target_vocab.json"][: 1 + separate]
+        for file, content in zip(vocabularies, numbers, strict=False):
+            file.write_text(json.dumps(content), encoding="utf-8")
+        source, target = model.loaded.languages
         tokenizer = transformers.MarianTokenizer(
-            *(source_spm, target_spm, vocabulary, target_vocabulary if separate else None),
-            *model.loaded.languages,
+            *(str(find_model(model.folder, language)) for language in (source, target)),
+            *map(str, vocabularies),
+            source_lang=source,
+            target_lang=target,
             separate_vocabs=separate,
             model_max_length=hub.config.max_position_embeddings,
             clean_up_tokenization_spaces=False,
@@ -87,25 +85,19 @@ The positions are fairseq's. `save_pretrained` of transformers leaves them out o
         separator = transformers.AddedToken(SEPARATOR, lstrip=True, rstrip=True, normalized=False)
         tokenizer.add_tokens([separator])
         tokenizer.save_pretrained(folder)
-        if not separate:
-            files[1].unlink()
 
 
 def _check(network: Any, task: Any, folder: Path) -> None:
     """Refuse by name what the model or its tokenizer cannot do."""
     args, options = network.args, task.options
-    if len({*(table.weight.size(1) for table in (network.encoder.embed_tokens, network.decoder.embed_tokens)),
-            args.encoder_embed_dim, args.decoder_embed_dim, args.decoder_output_dim}) > 1:  # fmt: skip
+    if args.decoder_embed_dim != args.encoder_embed_dim:
         raise BadInput(f"--decoder-embed-dim: {_PROGRAM} has one dimension for all embeddings")
     kind = getattr(network.encoder.embed_positions, "kind", "none")
     if kind != "none":
         raise BadInput(f"--segment-positions {kind}: {_PROGRAM} cannot tell the sentences of a window apart")
-    for name, none in (
-        ("no_separator", False),
-        ("context_end", "separator"),
-        ("target_context_on_source", 0),
-    ):
-        if options.get(name, none) != none:
+    windows = {"no_separator": False, "context_end": "separator", "target_context_on_source": 0}
+    for name, usual in windows.items():
+        if options.get(name, usual) != usual:
             raise BadInput(f"{flag(name)} {options[name]}: its tokenizer has windows with {SEPARATOR} alone")
     for step in description_of(folder).get("text_steps", []):
         if step["step"] != "spaces":  # ``usage`` says what is to be done

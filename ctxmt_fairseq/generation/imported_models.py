@@ -23,12 +23,12 @@ from ctxmt_fairseq.checkpoints.options import declared_options, mapping
 from ctxmt_fairseq.checkpoints.reading import FAST_PATH, naming, peek
 from ctxmt_fairseq.corpora.data_folder import new_folder, write_description
 from ctxmt_fairseq.corpora.subwords import PathLike, model_names
-from ctxmt_fairseq.data.binarised import checked_dictionary, dictionary_digest
+from ctxmt_fairseq.data.binarised import checked_dictionary
 from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.generation.loading import CHECKPOINT, load_models
 from ctxmt_fairseq.models.initialisation import SIZE_OPTIONS
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
-from ctxmt_fairseq.text.text_lines import read_bytes
+from ctxmt_fairseq.text.text_lines import file_digest, read_bytes
 
 logger = logging.getLogger(__name__)
 Parameters = Dict[str, Tensor]
@@ -143,7 +143,7 @@ def import_model(given: Given, out: PathLike, overwrite: bool = False) -> str:
             (made / f"dict.{language}.txt").write_text("".join(lines), encoding="utf-8")
         for name, content in given.files.items():
             (made / name).write_bytes(content)
-        digests = {name: dictionary_digest(made / name) for name in map("dict.{}.txt".format, languages)}
+        digests = {name: file_digest(made / name) for name in map("dict.{}.txt".format, languages)}
         named = dict(zip(("source_lang", "target_lang"), languages, strict=True))
         joined = len(set(digests.values())) == 1
         described = {"joined_dictionary": joined, "dictionaries": digests, "text_steps": [], "splits": {}}
@@ -264,11 +264,7 @@ def _model_options(family: Family, options: Dict[str, Any], parameters: Paramete
 
 
 def _checkpoint(
-    family: Family,
-    options: Dict[str, Any],
-    parameters: Parameters,
-    symbols: Dict[str, List[Row]],
-    data: str,
+    family: Family, options: Dict[str, Any], parameters: Parameters, symbols: Dict[str, List[Row]], data: str
 ) -> Dict[str, Any]:
     """What fairseq-train saves, without an optimizer's state."""
     languages = {f"{side}_lang": options[f"{side}_lang"] for side in _SIDES}

@@ -85,7 +85,10 @@ def translate_file(
                 if journal:
                     journal.translated(line, **record)
                 progress.update()
-        found = _translations(loaded, text, done, scores, f"{tag} " if tag else "")
+        texts = {line: loaded.decode_target(torch.tensor(done[line]["tokens"])) for line in current.tolist()}
+        for line, translation in texts.items():
+            translator.count_terms(running, line, translation)
+        found = _translations(text, texts, done, scores, f"{tag} " if tag else "")
         written = documents.render(documents, found)
         if output is None:
             sys.stdout.write(written)
@@ -98,18 +101,16 @@ def translate_file(
 
 
 def _translations(
-    loaded: LoadedModels, text: FittedText, done: Mapping[int, Mapping[str, Any]], scores: bool, tag: str
+    text: FittedText, texts: Mapping[int, str], done: Mapping[int, Any], scores: bool, tag: str
 ) -> List[Optional[Translated]]:
     """The translation of each sentence of the input; None: it is only context."""
-    parts = [done[line] if text.current[line] else None for line in range(len(text.sentences))]
     found: List[Optional[Translated]] = []
-    for each in text.joined(parts):
-        if each[0] is None:
+    for lines in text.joined(range(len(text.sentences))):
+        if lines[0] in texts:
+            score = float(np.mean([done[line]["score"] for line in lines])) if scores else None
+            found.append(Translated(tag + joined_text([texts[line] for line in lines]), score))
+        else:
             found.append(None)
-            continue
-        translation = joined_text([loaded.decode_target(torch.tensor(part["tokens"])) for part in each])
-        score = float(np.mean([part["score"] for part in each])) if scores else None
-        found.append(Translated(tag + translation, score))
     return found
 
 
@@ -174,7 +175,9 @@ def post_edit(
         ((_, nbest),) = translator.translate(running, [line])
         if not documents.current[line]:
             continue
-        output.write(loaded.decode_target(nbest[0]["tokens"]) + "\n")
+        translation = loaded.decode_target(nbest[0]["tokens"])
+        translator.count_terms(running, line, translation)
+        output.write(translation + "\n")
         output.flush()
         correction = corrections.readline().strip()
         if correction:

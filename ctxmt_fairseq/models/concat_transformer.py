@@ -91,11 +91,7 @@ class ConcatTransformerDecoder(Decoder):
         return self.embed_positions.given(encoder_out[ROW_VALUES][0])  # type: ignore[index]
 
     def extract_features(
-        self,
-        prev_output_tokens: Tensor,
-        encoder_out: Optional[EncoderOut] = None,
-        *args: Any,
-        **kwargs: Any,
+        self, prev_output_tokens: Tensor, encoder_out: Optional[EncoderOut] = None, *args: Any, **kwargs: Any
     ) -> Tuple[Tensor, Dict[str, Any]]:
         with self.positions_given(encoder_out):
             return super().extract_features(prev_output_tokens, encoder_out, *args, **kwargs)

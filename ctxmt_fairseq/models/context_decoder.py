@@ -34,11 +34,7 @@ class ContextDecoder(Decoder):
         return fusion(TransformerConfig.from_namespace(args), self.args.context_gate, **options)
 
     def extract_features(
-        self,
-        prev_output_tokens: Tensor,
-        encoder_out: Optional[EncoderOut] = None,
-        *args: Any,
-        **kwargs: Any,
+        self, prev_output_tokens: Tensor, encoder_out: Optional[EncoderOut] = None, *args: Any, **kwargs: Any
     ) -> Tuple[Tensor, Dict[str, Any]]:
         with given_context(self, ContextStates.of(encoder_out)):
             return super().extract_features(prev_output_tokens, encoder_out, *args, **kwargs)

@@ -21,9 +21,7 @@ def known_symbols(task: Any) -> Dict[str, KnownSymbols]:
     )
     return {
         side: KnownSymbols(
-            dictionary.symbols,
-            given.get(language) if described else loaded,
-            folder / f"dict.{language}.txt",
+            dictionary.symbols, given.get(language) if described else loaded, folder / f"dict.{language}.txt"
         )
         for side, language, dictionary, loaded in sides
     }

@@ -1,5 +1,6 @@
 """A glossary: terms of the source language, and what each must become in a translation."""
 
+import unicodedata
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -7,6 +8,11 @@ from ctxmt_fairseq.text.languages import marks_and_words
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, tidy
 
 _END = ""  # no word; below it stands what the words on the way to it become
+
+
+def _words(text: str) -> List[str]:
+    """Words and marks, alike however their letters are composed."""
+    return marks_and_words(unicodedata.normalize("NFC", text))
 
 
 class Glossary:
@@ -29,8 +35,8 @@ class Glossary:
         Raises:
             BadInput: a term has no word, or the source term has another target term; it names the place.
         """
-        source, target = tidy(source), tidy(target)
-        if not (marks_and_words(source) and marks_and_words(target)):
+        source, target = unicodedata.normalize("NFC", tidy(source)), tidy(target)
+        if not (source and target):
             raise BadInput("expected a term and its translation, found a blank", place, line)
         known = self.entries.setdefault(source, target)
         if known != target:
@@ -40,13 +46,13 @@ class Glossary:
         capital = source[0].upper() + source[1:]
         for term in [source] if capital in self.entries else [source, capital]:
             node = self._words
-            for word in marks_and_words(term):
+            for word in _words(term):
                 node = node.setdefault(word, {})
             node[_END] = target
 
     def terms(self, sentence: str) -> List[str]:
         """The target terms that a source sentence asks for, each once, in the order of their source terms."""
-        words, found, at = marks_and_words(sentence), {}, 0
+        words, found, at = _words(sentence), {}, 0
         while at < len(words):
             node, end, place = self._words, at + 1, at
             while place < len(words) and (node := node.get(words[place], {})):
@@ -60,9 +66,8 @@ class Glossary:
 def missing(sentence: str, terms: Iterable[str]) -> List[str]:
     """The terms that do not stand in a sentence as whole words, cased as given, each in a place of its own:
     where the longer of two terms stands, the shorter one does not count."""
-    words, lost = marks_and_words(sentence), []
-    for term in sorted(terms, key=lambda term: -len(marks_and_words(term))):
-        wanted = marks_and_words(term)
+    words, lost = _words(sentence), []
+    for wanted, term in sorted(((_words(term), term) for term in terms), key=lambda each: -len(each[0])):
         places = (at for at in range(len(words)) if words[at : at + len(wanted)] == wanted)
         if (at := next(places, None)) is None:
             lost.append(term)

@@ -1,6 +1,7 @@
 """Reads text line by line and checks it: UTF-8, lines of bounded length, compressed or not. This module
 imports no torch."""
 
+import hashlib
 import itertools
 import os
 import re
@@ -106,6 +107,16 @@ def read_bytes(path: PathLike) -> bytes:
     """The content of a regular file."""
     with open_file(path) as stream:
         return stream.read()
+
+
+def file_digest(*paths: PathLike) -> str:
+    """SHA-256 of the content of files, of which little is in memory at once."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with open_file(path) as stream:
+            while block := stream.read(_BLOCK):
+                digest.update(block)
+    return digest.hexdigest()
 
 
 def read_text(path: PathLike) -> bytes:

@@ -56,6 +56,15 @@ def trained(folder, *arguments, arch="concat_transformer", task="document_window
     return state, args
 
 
+def drawn(state):
+    """The checkpoint with other parameters, so large that every token matters."""
+    torch.manual_seed(2)
+    for name, each in state["model"].items():
+        if each.is_floating_point() and "version" not in name and "_float_tensor" not in name:
+            each.copy_(torch.randn_like(each) * 0.4 + ("norm.weight" in name))
+    return state
+
+
 def as_old(state, args):
     """The same as old versions of fairseq saved it."""
     return {**{name: value for name, value in state.items() if name != "cfg"}, "args": args}

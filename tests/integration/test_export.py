@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from ctxmt_fairseq import BadInput, Translator
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.generation.loading import load_models
-from tests.integration.commands import read, refused, run
+from tests.integration.commands import USER_DIR, read, refused, run
 
 LINES = 12
 
@@ -70,28 +70,13 @@ def test_commands_take_it(corpus, alone, data, tmp_path):
     run("ctxmt", "translate", "out", *text, "--output", "a", cwd=tmp_path)
     assert len(read(tmp_path / "a")) == len(read(corpus / "test2.en"))
     run("ctxmt", "evaluate", "out", corpus / "test2", "--cpu", "--beam", 2, cwd=tmp_path)
-    assert "bleu" in run("ctxmt", "card", "out", cwd=tmp_path).stdout
+    assert "bleu" in run("ctxmt", "card", "out", "--json", "card.json", cwd=tmp_path).stdout
     start = ("--sentence-checkpoint", "out/model.safetensors", "--max-update", 1, "--cpu", "--no-save")
     rest = ("--optimizer", "sgd", "--max-tokens", 500, "--task", "document_window", "--disable-validation")
-    size = run("ctxmt", "card", "out", "--json", "card.json", cwd=tmp_path)
-    assert size.stdout
-    card = json.loads((tmp_path / "card.json").read_text())
-    size = card["size"].split()
-    shift = ("--segment-positions", "shift")
-    arch = (
-        "--arch",
-        "concat_transformer",
-        *size,
-        *shift,
-        "--user-dir",
-        os.environ.get("USER_DIR", _user_dir()),
-    )
+    size = json.loads((tmp_path / "card.json").read_text())["size"].split()
+    arch = ("--arch", "concat_transformer", *size, "--segment-positions", "shift", "--user-dir", USER_DIR)
     done = run("fairseq-train", data, *arch, *start, *rest, cwd=tmp_path)
     assert "parameters taken over" in done.stderr + done.stdout
-
-
-def _user_dir():
-    return run("ctxmt", "user-dir").stdout.strip()
 
 
 def test_the_card(alone, last, tmp_path, capsys):

@@ -1,7 +1,6 @@
 """Loads COMET's models without running anything in their files."""
 
 import contextlib
-import hashlib
 import inspect
 import re
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import installation
 from ctxmt_fairseq.checkpoints.reading import peek
-from ctxmt_fairseq.text.text_lines import read_bytes
+from ctxmt_fairseq.text.text_lines import file_digest, read_bytes
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 OWNER = "Unbabel"  # of models whose name on the hub has no owner
@@ -107,7 +106,7 @@ def load_comet(name: str) -> CometModel:
     missing = [key for key in missing if not key.endswith("position_ids")]
     if missing:
         raise BadInput(f"the parameter {missing[0]} is missing", folder / WEIGHTS)
-    return CometModel(name, model.eval(), _content(folder))
+    return CometModel(name, model.eval(), file_digest(folder / OPTIONS, folder / WEIGHTS))
 
 
 def _classes() -> Dict[str, Any]:
@@ -161,15 +160,6 @@ def _encoder(folder: Path, name: Any) -> str:
         wanted = "expected a name on the hub or of a folder beside it"
         raise BadInput(f"pretrained_model: {wanted}, found {name!r}", folder / OPTIONS)
     return str(folder / name) if (folder / name).is_dir() else name
-
-
-def _content(folder: Path) -> str:
-    digest = hashlib.sha256()
-    for path in (folder / OPTIONS, folder / WEIGHTS):
-        with open(path, "rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-    return digest.hexdigest()
 
 
 @contextlib.contextmanager

@@ -5,12 +5,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Set
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
-    ContrastiveExample,
-    ContrastiveSet,
-    Convention,
-    example_of_texts,
-)
+from ctxmt_fairseq.evaluation.contrastive_sets.examples import ContrastiveExample, example_of_texts
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
 from ctxmt_fairseq.text.json_files import Place, get, get_sentences, load_json
 from ctxmt_fairseq.text.text_lines import PathLike
@@ -39,15 +34,14 @@ class Bawden(ContrastiveFormat):
         return isinstance(content, dict)
 
     @classmethod
-    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+    def examples(cls, path: Path, documents: Optional[PathLike]) -> Iterator[ContrastiveExample]:
         blocks = load_json(path)
         if not isinstance(blocks, dict) or not blocks:
             raise BadInput("expected an object of numbered blocks", path)
-        examples: List[ContrastiveExample] = []
         for name in blocks:
             block = list(_block(path, name, blocks[name]))
-            examples += (replace(one, distance=deciding_distance(one, block)) for one in block)
-        return ContrastiveSet(path.stem, "bawden", tuple(examples), Convention("sum", "current"))
+            for one in block:
+                yield replace(one, distance=deciding_distance(one, block))
 
 
 def deciding_distance(example: ContrastiveExample, block: List[ContrastiveExample]) -> Optional[int]:

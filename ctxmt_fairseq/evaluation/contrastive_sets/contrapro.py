@@ -2,16 +2,10 @@
 
 import logging
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Iterator, Optional
 
 from ctxmt_fairseq.evaluation.contrastive_sets.contrapro_context import Context, Segment, find_contexts
-from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
-    Candidate,
-    ContrastiveExample,
-    ContrastiveSet,
-    Convention,
-    make_example,
-)
+from ctxmt_fairseq.evaluation.contrastive_sets.examples import Candidate, ContrastiveExample, make_example
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat, first_object
 from ctxmt_fairseq.text.json_files import Place, get, json_list
 from ctxmt_fairseq.text.text_lines import PathLike
@@ -39,15 +33,15 @@ class ContraPro(ContrastiveFormat):
         return "src segment" in first_object(content)
 
     @classmethod
-    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+    def examples(cls, path: Path, documents: Optional[PathLike]) -> Iterator[ContrastiveExample]:
         records = json_list(path)
         if documents is None:
             logger.warning("%s: read without context; give the folder of its documents to have it", path)
             contexts = [Context() for _ in records]
         else:
             contexts = find_contexts(Path(documents), [Segment.of(*record) for record in records])
-        examples = tuple(_example(*one, context) for one, context in zip(records, contexts, strict=True))
-        return ContrastiveSet(path.stem, "contrapro", examples, Convention("sum", "current"))
+        for (place, record), context in zip(records, contexts, strict=True):
+            yield _example(place, record, context)
 
 
 def _example(place: Place, record: Any, context: Context) -> ContrastiveExample:

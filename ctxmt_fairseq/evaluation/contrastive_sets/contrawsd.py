@@ -2,15 +2,9 @@
 
 import itertools
 from pathlib import Path
-from typing import Any, Iterator, List, Optional, Tuple
+from typing import Any, Iterator, Optional, Tuple
 
-from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
-    Candidate,
-    ContrastiveExample,
-    ContrastiveSet,
-    Convention,
-    make_example,
-)
+from ctxmt_fairseq.evaluation.contrastive_sets.examples import Candidate, ContrastiveExample, make_example
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat, first_object
 from ctxmt_fairseq.text.json_files import Place, get, json_list
 from ctxmt_fairseq.text.text_lines import PathLike, check_not_same, lines_together
@@ -35,25 +29,22 @@ class ContraWSD(ContrastiveFormat):
         return "ambig word" in first_object(content)
 
     @classmethod
-    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
-        examples: List[ContrastiveExample] = []
-        for place, record in json_list(path) if path.suffix == ".json" else _records(path):
+    def examples(cls, path: Path, documents: Optional[PathLike]) -> Iterator[ContrastiveExample]:
+        records = json_list(path) if path.suffix == ".json" else _records(path)
+        for number, (place, record) in enumerate(records, 1):
             texts = [get(place, record, "reference", str)]
             texts += (get(place, error, "contrastive", str) for error in get(place, record, "errors", list))
             word, sense = (get(place, record, key, str) for key in ("ambig word", "sense"))
-            examples.append(
-                make_example(
-                    place,
-                    id=str(len(examples) + 1),
-                    source=get(place, record, "source", str).strip(),
-                    candidates=[Candidate((), text.strip()) for text in texts],
-                    correct=0,
-                    phenomenon=word,
-                    distance=None,
-                    meta={"sense": sense},
-                )
+            yield make_example(
+                place,
+                id=str(number),
+                source=get(place, record, "source", str).strip(),
+                candidates=[Candidate((), text.strip()) for text in texts],
+                correct=0,
+                phenomenon=word,
+                distance=None,
+                meta={"sense": sense},
             )
-        return ContrastiveSet(path.stem, "contrawsd", tuple(examples), Convention("sum", "current"))
 
 
 def _records(path: Path) -> Iterator[Tuple[Place, Any]]:

@@ -1,15 +1,10 @@
 """Our own contrastive sets: JSON lines, one example on each line."""
 
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, List, Optional
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
-    ContrastiveExample,
-    ContrastiveSet,
-    Convention,
-    example_of_texts,
-)
+from ctxmt_fairseq.evaluation.contrastive_sets.examples import ContrastiveExample, example_of_texts
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
 from ctxmt_fairseq.text.json_files import Place, get, get_sentences, json_lines, sentences
 from ctxmt_fairseq.text.metadata_text import texts_by_field
@@ -40,11 +35,11 @@ class JsonLines(ContrastiveFormat):
         return path.suffix == ".jsonl"
 
     @classmethod
-    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
-        examples = tuple(_example(place, record) for place, record in json_lines(path))
+    def examples(cls, path: Path, documents: Optional[PathLike]) -> List[ContrastiveExample]:
+        examples = [_example(place, record) for place, record in json_lines(path)]
         if not examples:
             raise BadInput("expected one JSON object per line, found an empty file", path)
-        return ContrastiveSet(path.stem, "jsonl", examples, Convention("sum", "current"))
+        return examples
 
 
 def _example(place: Place, record: Any) -> ContrastiveExample:

@@ -59,12 +59,12 @@ class ContrastiveExample:
 @dataclass(frozen=True)
 class ContrastiveSet:
     """The examples of a suite in one of ``FORMATS``, and its own way to score them, of which the format's
-    docstring says where it comes from. Its name is that of the file or folder, without extension."""
+    docstring says where it comes from. Its name is that of the file, without extension, or folder."""
 
     name: str
     format: str
     examples: Tuple[ContrastiveExample, ...]
-    convention: Convention
+    convention: Convention = Convention("sum", "current")
 
 
 def make_example(

@@ -1,7 +1,7 @@
 """The formats of contrastive sets, and what a format must do."""
 
 from pathlib import Path
-from typing import Any, List, Mapping, Optional, Sequence, Type
+from typing import Any, Iterable, List, Mapping, Optional, Sequence, Type
 
 from ctxmt_fairseq.base.registry import Registry
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import ContrastiveExample, ContrastiveSet
@@ -28,6 +28,12 @@ class ContrastiveFormat:
     @classmethod
     def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
         """Read the set in a file or folder."""
+        (format,), name = FORMATS.where(lambda kind: kind is cls), path.name if path.is_dir() else path.stem
+        return ContrastiveSet(name, format, tuple(cls.examples(path, documents)))
+
+    @classmethod
+    def examples(cls, path: Path, documents: Optional[PathLike]) -> Iterable[ContrastiveExample]:
+        """Read the examples of a file or folder."""
         raise NotImplementedError
 
     @staticmethod

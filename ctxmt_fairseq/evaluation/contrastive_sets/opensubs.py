@@ -2,13 +2,12 @@
 
 import re
 from pathlib import Path
-from typing import Any, List, Optional, Tuple
+from typing import Any, Iterator, List, Optional, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,
-    ContrastiveSet,
-    Convention,
+    ContrastiveExample,
     Sentences,
     drop_padding,
     make_example,
@@ -42,7 +41,7 @@ class OpenSubs(ContrastiveFormat):
         return any(path.glob("*.current.src"))
 
     @classmethod
-    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+    def examples(cls, path: Path, documents: Optional[PathLike]) -> Iterator[ContrastiveExample]:
         prefix = _prefix(path)
         source_path = path / f"{prefix}.current.src"
         source = read_sentences(source_path)
@@ -51,7 +50,6 @@ class OpenSubs(ContrastiveFormat):
         target = _read_lines(path / f"{prefix}.current.trg", len(source))
         count = len(source) // 2
         contexts = _read_contexts(path, prefix, count)
-        examples = []
         for index in range(count):
             first = 2 * index
             place = Place(source_path, first + 2)
@@ -61,19 +59,16 @@ class OpenSubs(ContrastiveFormat):
             own = [context[index] for context in contexts]
             before, *sides = max(own, key=lambda sides: len(sides[0]), default=((), (), ()))
             texts = target[first : first + 2]
-            examples.append(
-                make_example(
-                    place,
-                    id=str(index + 1),
-                    source_before=before,
-                    source=source[first],
-                    candidates=list(map(Candidate, sides, texts)),
-                    correct=0,
-                    phenomenon=_pronoun(*texts),
-                    distance=None,
-                )
+            yield make_example(
+                place,
+                id=str(index + 1),
+                source_before=before,
+                source=source[first],
+                candidates=list(map(Candidate, sides, texts)),
+                correct=0,
+                phenomenon=_pronoun(*texts),
+                distance=None,
             )
-        return ContrastiveSet(path.name, "opensubs", tuple(examples), Convention("sum", "current"))
 
 
 def _prefix(folder: Path) -> str:

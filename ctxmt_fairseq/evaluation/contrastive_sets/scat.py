@@ -3,15 +3,9 @@
 import logging
 import re
 from pathlib import Path
-from typing import Any, List, Optional
+from typing import Any, Iterator, Optional
 
-from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
-    Candidate,
-    ContrastiveExample,
-    ContrastiveSet,
-    Convention,
-    make_example,
-)
+from ctxmt_fairseq.evaluation.contrastive_sets.examples import Candidate, ContrastiveExample, make_example
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
 from ctxmt_fairseq.text.scat import PRONOUN, Marked, is_scat, read_scat
 from ctxmt_fairseq.text.text_lines import PathLike
@@ -40,8 +34,7 @@ class Scat(ContrastiveFormat):
         return is_scat(path, content)
 
     @classmethod
-    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
-        examples: List[ContrastiveExample] = []
+    def examples(cls, path: Path, documents: Optional[PathLike]) -> Iterator[ContrastiveExample]:
         without = 0
         for number, each in enumerate(read_scat(path), 1):
             before, source = map(Marked.read, each.source)
@@ -56,22 +49,19 @@ class Scat(ContrastiveFormat):
             elsewhere = before.support or target_before.support
             context = 1 if (before.text + target_before.text).strip() else 0
             texts = [Candidate((target_before.text,) * context, text) for text in (target.text, wrong.text)]
-            examples.append(
-                make_example(
-                    each.place,
-                    id=str(number),
-                    source_before=[before.text] * context,
-                    source=source.text,
-                    candidates=texts,
-                    correct=0,
-                    phenomenon=pronoun[1].lower() if pronoun else "pronoun",
-                    distance=None if elsewhere or not (source.support or target.support) else 0,
-                    meta={"supporting context": str(bool(elsewhere)).lower()},
-                )
+            yield make_example(
+                each.place,
+                id=str(number),
+                source_before=[before.text] * context,
+                source=source.text,
+                candidates=texts,
+                correct=0,
+                phenomenon=pronoun[1].lower() if pronoun else "pronoun",
+                distance=None if elsewhere or not (source.support or target.support) else 0,
+                meta={"supporting context": str(bool(elsewhere)).lower()},
             )
         if without:
             logger.warning("%s: %d examples are left out: no pronoun is marked", path, without)
-        return ContrastiveSet(path.stem, "scat", tuple(examples), Convention("sum", "current"))
 
 
 def _other(pronoun: "re.Match[str]") -> str:

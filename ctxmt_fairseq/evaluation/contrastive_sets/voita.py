@@ -2,13 +2,12 @@
 
 import re
 from pathlib import Path
-from typing import Any, List, Optional, Sequence
+from typing import Any, Iterator, List, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveExample,
     ContrastiveSet,
-    Convention,
     example_of_texts,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat, first_object
@@ -41,15 +40,14 @@ class Voita(ContrastiveFormat):
         return bool(_files(path)) or "true_ind" in first_object(content)
 
     @classmethod
-    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+    def examples(cls, path: Path, documents: Optional[PathLike]) -> Iterator[ContrastiveExample]:
         files = _files(path) if path.is_dir() else [path]
         if not files:
             raise BadInput(f"expected files named {NAMES}", path)
-        examples: List[ContrastiveExample] = []
         for file in files:
             phenomenon = next((name for name in PHENOMENA if file.stem.startswith(name)), file.stem)
-            examples += (_example(place, phenomenon, record) for place, record in json_list(file))
-        return ContrastiveSet(path.stem, NAME, tuple(examples), Convention("sum", "current"))
+            for place, record in json_list(file):
+                yield _example(place, phenomenon, record)
 
     @staticmethod
     def disc_group(example: ContrastiveExample) -> Optional[str]:

@@ -1,6 +1,7 @@
 """Evaluates a model in all respects: length penalties, kinds of context, contrastive sets."""
 
 import json
+import os
 import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,12 +17,12 @@ from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, Convention, texts_of
 from ctxmt_fairseq.evaluation.metrics import score_dict, score_translation
 from ctxmt_fairseq.evaluation.runs.evaluated_text import EvaluatedText
-from ctxmt_fairseq.evaluation.runs.ledger import Ledger, file_hash
+from ctxmt_fairseq.evaluation.runs.ledger import Ledger
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE, SearchSettings
 from ctxmt_fairseq.generation.translate_files import translate_file
-from ctxmt_fairseq.text.text_lines import read_sentences
+from ctxmt_fairseq.text.text_lines import file_digest, read_sentences
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,11 @@ class Evaluator:
         self.ledger, self.settings = ledger, settings
         self.references, self.first_pass = references, first_pass
 
+    @property
+    def checkpoints(self) -> List[str]:
+        """The hashes of the models' own files."""
+        return self.content[: len(self.files.split(os.pathsep))]
+
     def translate(
         self,
         text: EvaluatedText,
@@ -97,7 +103,7 @@ class Evaluator:
         path = self.ledger.folder / output
         made_from = [
             [self.content, text.content, decoding, search, settings.options, options, settings.first],
-            None if given is None else file_hash(Path(given)),
+            None if given is None else file_digest(Path(given)),
             *([settings.too_long] if settings.too_long != "error" else []),
         ]
 
@@ -128,7 +134,7 @@ class Evaluator:
         tokenize = settings.tokenize or steps.bleu_tokenizer
         how: List[Any] = [tokenize, lowercase, settings.bootstrap, settings.first]
         how += [[model.content, settings.comet_context] for model in settings.comet]
-        made_from = [file_hash(folder / f"{name}.hyp"), text.content, how, self.content]
+        made_from = [file_digest(folder / f"{name}.hyp"), text.content, how, self.content]
         output = f"{name}.score.json"
 
         def work() -> None:

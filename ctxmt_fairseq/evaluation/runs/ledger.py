@@ -1,28 +1,15 @@
 """Notes which steps are finished in a folder of results, so that they are not repeated."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Sequence
 
 from ctxmt_fairseq.base import ranks
-from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import write_file
 from ctxmt_fairseq.base.journal import fingerprint
+from ctxmt_fairseq.text.text_lines import file_digest
 
 NAME = "done.json"
-
-
-def file_hash(path: Path) -> str:
-    """The SHA-256 hash of a file's content."""
-    digest = hashlib.sha256()
-    try:
-        with open(path, "rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-    except OSError as error:
-        raise BadInput(f"{error.strerror}", path) from None
-    return digest.hexdigest()
 
 
 class Ledger:
@@ -82,7 +69,7 @@ class Ledger:
     def _hashes(self, files: Any) -> Dict[str, str]:
         """The hashes of the files that are there."""
         there = [name for name in files if isinstance(name, str) and (self.folder / name).is_file()]
-        return {name: file_hash(self.folder / name) for name in there}
+        return {name: file_digest(self.folder / name) for name in there}
 
     def _write(self) -> None:
         if not ranks.number():

@@ -7,8 +7,9 @@ from typing import List
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.averaging import nearest_checkpoints, save_dir, write_average
 from ctxmt_fairseq.corpora.data_folder import first_folder
-from ctxmt_fairseq.evaluation.runs.ledger import Ledger, file_hash
+from ctxmt_fairseq.evaluation.runs.ledger import Ledger
 from ctxmt_fairseq.generation.loading import LoadedModels, model_file
+from ctxmt_fairseq.text.text_lines import file_digest
 
 DICTIONARIES = ("ctxmt.json", "dict.*.txt", "*.model")  # of a data folder: these files turn text into tokens
 
@@ -26,7 +27,7 @@ def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
     if average == 1:
         return str(folder / "checkpoint_best.pt")
     chosen = nearest_checkpoints(folder, average)
-    made_from = [file_hash(checkpoint.path) for checkpoint in chosen]
+    made_from = [file_digest(checkpoint.path) for checkpoint in chosen]
     path = ledger.folder / output
     ledger.make(output, made_from, [output], lambda: write_average(chosen, path))
     return str(path)
@@ -37,4 +38,4 @@ def content_of(files: str, loaded: LoadedModels) -> List[str]:
     paths = [model_file(Path(path)) for path in files.split(os.pathsep)]
     folder = first_folder(loaded.task.cfg.data)
     paths += sorted(path for pattern in DICTIONARIES for path in folder.glob(pattern))
-    return [file_hash(path) for path in paths]
+    return [file_digest(path) for path in paths]

@@ -96,13 +96,7 @@ class RunningDocuments:
         self.limits = limits
         self.rest = torch.cat([task.target_start, torch.tensor([task.target_dictionary.eos()])])
         self.dataset = task.build_dataset(
-            "input",
-            self.sources,
-            self.targets,
-            documents,
-            current=current,
-            training=False,
-            contexts=contexts,
+            "input", self.sources, self.targets, documents, current=current, training=False, contexts=contexts
         )
         if unique_sentences is not None:
             self.dataset.unique_sentences = unique_sentences

@@ -38,12 +38,7 @@ class SplitTranslations:
         self._found: Dict[int, List[Hypothesis]] = {}
 
     def translate(
-        self,
-        generator: Any,
-        models: List[Any],
-        lines: Sequence[int],
-        tokens: int,
-        count: WindowCount,
+        self, generator: Any, models: List[Any], lines: Sequence[int], tokens: int, count: WindowCount
     ) -> List[List[Hypothesis]]:
         """The n-best lists of some lines; a batch has about so many source tokens, pads included. Lines that
         come again, as in a worker that has run out of batches, are translated again, to the same."""

@@ -119,11 +119,7 @@ class Steps:
     """
 
     def __init__(
-        self,
-        decoder: nn.Module,
-        beam: int,
-        padding: Tensor,
-        states: Mapping[MultiheadAttention, Tensor],
+        self, decoder: nn.Module, beam: int, padding: Tensor, states: Mapping[MultiheadAttention, Tensor]
     ):
         self.beam, self.used = beam, padding.size(1)
         kind = next(decoder.parameters()).dtype

@@ -9,7 +9,7 @@ import torch
 from ctxmt_fairseq import BadInput, Translator
 from ctxmt_fairseq.generation.ctranslate2_export import CTranslate2
 from ctxmt_fairseq.generation.exported_models import Trained, export_model
-from tests.helpers.saved_models import save, trained
+from tests.helpers.saved_models import drawn, save, trained
 
 pytest.importorskip("ctranslate2")
 LAST = "decoder.layers.0.final_layer_norm"
@@ -31,6 +31,10 @@ KINDS = {
         *("concat_transformer", "--source-context", "1", "--no-separator"),
         *("--segment-positions", "flag"),
     ),
+    "flag before target windows": (
+        *("concat_transformer", "--source-context", "1", "--target-context", "1"),
+        *("--segment-positions", "flag"),
+    ),
     "pre-norm": (
         *("concat_transformer", "--source-context", "1", "--target-context", "1", "--layernorm-embedding"),
         *("--encoder-normalize-before", "--decoder-normalize-before", "--activation-fn", "gelu"),
@@ -43,11 +47,7 @@ KINDS = {
 def exported(folder, kind, *options, quantization=None):
     """A random model and its export, as translators."""
     arch, *more = KINDS[kind] if kind in KINDS else kind
-    state, _ = trained(folder, *more, *options, arch=arch)
-    torch.manual_seed(2)
-    for name, each in state["model"].items():
-        if each.is_floating_point() and "version" not in name and "_float_tensor" not in name:
-            each.copy_(torch.randn_like(each) * 0.4 + ("norm.weight" in name))
+    state = drawn(trained(folder, *more, *options, arch=arch)[0])
     norm = "decoder.layer_norm" if "decoder.layer_norm.bias" in state["model"] else LAST
     state["model"][f"{norm}.bias"].fill_(1.0)  # so that a row of one number has its logit everywhere
     rows = state["model"]["decoder.output_projection.weight"]
@@ -110,13 +110,15 @@ def test_lengths_are_kept(tmp_path, decoding):
 REFUSED = {
     "dual": (
         ("dual_encoder_transformer", "--task", "multi_source", "--source-context", "1"),
-        "read one sequence",
+        "--arch dual_encoder_transformer: CTranslate2 has layers for",
     ),
     "shift on both sides": (
         ("concat_transformer", "--source-context", "1", "--target-context", "1", *SHIFT, "7"),
         "--segment-positions shift: CTranslate2's decoder",
     ),
     "no positions": (("transformer", "--no-token-positional-embeddings"), "--no-token-positional-embeddings"),
+    "lstm": (("lstm",), "--arch lstm: CTranslate2 has layers for"),
+    "output": (("transformer", "--decoder-output-dim", "4"), "--decoder-output-dim 4: CTranslate2"),
     "eos": (
         ("concat_transformer", "--source-context", "1", "--target-context", "1", "--context-end", "eos"),
         "--context-end eos",
@@ -160,15 +162,20 @@ def test_eight_bits_are_near(tmp_path):
     assert torch.corrcoef(torch.tensor(sums))[0, 1] > 0.98
 
 
-@pytest.mark.parametrize("spoil", ["truncated", "other", "no digest", "deep"])
+@pytest.mark.parametrize("spoil", ["truncated", "other", "symbols", "start", "no digest", "deep"])
 def test_damaged_folders(tmp_path, spoil):
     exported(tmp_path, "sentence")
     file, options = tmp_path / "out/model.bin", tmp_path / "out/checkpoint.json"
+    symbols, config = tmp_path / "out/shared_vocabulary.json", tmp_path / "out/config.json"
     said = json.loads(options.read_text())
     if spoil == "truncated":
         file.write_bytes(file.read_bytes()[:1000])
     elif spoil == "other":
         file.write_bytes(b"\x00" + file.read_bytes()[1:])
+    elif spoil == "symbols":  # two of them exchanged: other translations
+        symbols.write_text(symbols.read_text().translate({ord("a"): "b", ord("b"): "a"}))
+    elif spoil == "start":
+        config.write_text(config.read_text().replace("</s>", "<s>"))
     elif spoil == "no digest":
         del said["extra_state"]["digest"]
     else:

@@ -149,8 +149,7 @@ def test_what_cannot_be_written_is_left_out_and_what_cannot_be_searched_refused(
     loaded = models_of(PIECES)
     terms = ForcedTerms(read_glossary(None, ["bird", "cat"]), loaded, 3)
     assert [*terms.tokens("a bird, a cat")] == ["cat"]
-    loaded.decode_target = lambda tokens: text_of(loaded, tokens)
-    terms.count(["cat", "dog"], torch.tensor([loaded.task.target_dictionary.index("▁cat"), 2]))
+    terms.count(["cat", "dog"], "the cat")
     lost, unknown = "1 of 2 terms are not in their translations: dog", "the models cannot write them: bird"
     assert terms.remark == f"{lost}; left out, because {unknown}"
     with pytest.raises(BadInput, match="expected a --beam below 9"):

@@ -36,6 +36,7 @@ def test_terms_are_the_longest_whole_words_from_left_to_right(entries, words):
         ("don't", ["nicht"]),
         ("我有猫。", ["Kater"]),
         ("turkey Turkey", ["Türkei"]),
+        ("Un cafe\u0301, deux CAFÉS", ["Kaffee"]),
     ],
 )
 def test_words_and_marks(sentence, terms):
@@ -45,6 +46,7 @@ def test_words_and_marks(sentence, terms):
         "don't": "nicht",
         "猫": "Kater",
         "Turkey": "Türkei",
+        "café": "Kaffee",
     }
     glossary = read_glossary(entries)
     assert glossary and glossary.terms(sentence) == terms
@@ -53,6 +55,7 @@ def test_words_and_marks(sentence, terms):
 def test_a_term_stands_in_a_sentence_as_it_is():
     for text, term in (("Die Katze-Frage", "Katze"), ("(Katze)", "Katze"), ("他有猫吗", "有猫")):
         assert missing(text, [term]) == []
+    assert missing("U\u0308bel", ["Übel"]) == []
     for text in ("Katzen", "katze", "Kat ze", "aKatze", ""):
         assert missing(text, ["Katze"]) == ["Katze"]
 

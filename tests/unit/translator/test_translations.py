@@ -1,6 +1,8 @@
 """``Translator``: the commands' translations, and scores against plain forward passes."""
 
+import itertools
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 import torch
 
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
 from ctxmt_fairseq.tasks.search.current_sentence import WindowCount, keep_sentence
 from ctxmt_fairseq.text.documents import Documents
@@ -254,3 +257,27 @@ def test_terms_stand_in_translations_and_other_sentences_stay(loaded, text, task
         with pytest.raises(SystemExit, match="2"):
             main([*command, "--keep", "c", "--decoding", "window"])
         assert "do not work with --decoding window" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_run_that_goes_on_counts_the_terms_of_all_lines(models, text, tmp_path, capsys, monkeypatch):
+    (tmp_path / "terms").write_text("a\tj i\n")
+    files = (f"{text[0]}.en", "--docids", f"{text[0]}.docids", "--output", str(tmp_path / "out"))
+    command = ["translate", str(models["document_window"]), *files, "--glossary", str(tmp_path / "terms")]
+
+    def lost():
+        assert main([*command, "--max-len-b", "1", "--beam", "3", "--cpu"]) in (None, 0, 130)
+        return re.findall(r"\d+ of \d+ terms are not .*", capsys.readouterr().err)
+
+    whole = lost()
+    (tmp_path / "out").unlink()
+    keep, lines = KeptTranslations.translated, itertools.count(1)
+
+    def stopped(journal, *args, **how):
+        keep(journal, *args, **how)
+        if next(lines) == 9:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(KeptTranslations, "translated", stopped)
+        assert lost() == []
+    assert whole and lost() == whole

@@ -1,0 +1,78 @@
+"""Cards of models that were not trained: what they say is so, whatever lies beside the model."""
+
+import copy
+import json
+
+import pytest
+
+from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.text.text_lines import file_digest
+from tests.helpers.probed_models import checkpoint
+from tests.helpers.result_files import results
+from tests.helpers.saved_models import save, trained
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("state"), "--source-context", "1")[0]
+
+
+@pytest.fixture
+def run(tmp_path, state):
+    """The folder of a training, with a data folder beside it."""
+    (tmp_path / "run/checkpoints").mkdir(parents=True)
+    trained(tmp_path, "--source-context", "1")
+    save(tmp_path / "run/checkpoints/checkpoint_best.pt", state)
+    return tmp_path / "run"
+
+
+def card(model, data=None):
+    file = model.parent / "card.json"
+    assert main(["card", str(model), "--json", str(file), *(("--data", str(data)) if data else ())]) == 0
+    return json.loads(file.read_text())
+
+
+def test_scores_are_those_of_this_very_model(run, state):
+    best, data = run / "checkpoints/checkpoint_best.pt", run.parent / "data"
+    other = copy.deepcopy(state)
+    next(iter(other["model"].values())).add_(1.0)
+    (run / "evaluation").mkdir()
+    averaged = save(run / "evaluation/averaged.pt", other)
+    (run / "train.sh").write_text("#!/bin/sh\nfairseq-train data\n")
+    for of, without in ((best, averaged), (averaged, best)):
+        record = {**results({"prefix": 20.0}), "checkpoints": [file_digest(of)]}
+        (run / "evaluation/results.json").write_text(json.dumps(record))
+        found, none = card(of, data), card(without, data)
+        assert {one["measure"]: one["value"] for one in found["scores"]} == {"bleu": 20.0, "chrf2": 40.0}
+        assert none["scores"] == [] and none["command"] == found["command"] == "fairseq-train data"
+    (run / "evaluation/results.json").write_text("[]")
+    assert card(averaged, data)["scores"] == []
+
+
+HOSTILE = (
+    {"scores": 5},
+    {"scores": [{"measure": "bleu", "value": "x", "at": {}}]},
+    {"data": {"train": 3}},
+    {"command": 5},
+)
+
+
+def test_what_a_folder_keeps_of_its_training_may_be_anything(run, capsys):
+    out = run / "out"
+    arguments = ["export", str(run / "checkpoints/checkpoint_best.pt"), str(out), "--to", "safetensors"]
+    assert main([*arguments, "--data", str(run.parent / "data")]) == 0
+    said = json.loads((out / "ctxmt.json").read_text())
+    for kept in HOSTILE:
+        (out / "ctxmt.json").write_text(json.dumps({**said, "card": kept}))
+        with pytest.raises(SystemExit, match="2"):
+            main(["card", str(out)])
+        assert f"ctxmt: error: {out}/ctxmt.json: does not fit: " in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["export", str(out), str(run / "again"), "--to", "safetensors"])
+    assert not (run / "again").exists()
+
+
+def test_vectors_of_sentences_are_context(tmp_path, capsys):
+    model = checkpoint(tmp_path / "m", "metadata_context", "--source-context", "0")
+    assert main(["card", str(model)]) == 0
+    assert "\ncontext       metadata fields all, current vector yes\n" in capsys.readouterr().out
