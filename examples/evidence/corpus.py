@@ -18,7 +18,12 @@ AMBIGUOUS = re.compile(r"(?i)\b(it|they)\b")
 # Parts of the training text for the second stage, by what the source of a translated sentence has.
 PARTS: Dict[str, Optional[re.Pattern]] = {"context": None, "pronouns": AMBIGUOUS}
 # And those that tell, word by word, where context matters (``find``, ``tag``): in which file.
-FOUND = {"weighted": "words.jsonl", "selected": "words.jsonl", "tagged": "tags.jsonl"}
+FOUND = {
+    "weighted": "words.jsonl",
+    "selected": "words.jsonl",
+    "tagged": "tags.jsonl",
+    "upsampled": "tags.jsonl",
+}
 
 
 def prepare(place: Workplace, text: Text, folder: str) -> None:
@@ -58,12 +63,14 @@ def find(place: Workplace, text: Text, model: Path) -> None:
 
 
 def tag(place: Workplace, text: Text) -> None:
-    """Write the text of ``tagged``, once: that of ``text/pronouns``, with the tags of its words."""
+    """Write the text of ``tagged`` and ``upsampled``, once: that of ``text/pronouns`` and of ``text/context``,
+    with the tags of its words."""
     folder = place.home(text) / "text"
     if not (folder / "found.tags.jsonl").exists():
         languages = ("--source-lang", "en", "--target-lang", text.target)
-        shutil.copyfile(folder / "pronouns.current", folder / "tagged.current")
-        _copy_context(folder, text, "tagged")
+        for part, current in (("tagged", "pronouns"), ("upsampled", "context")):
+            shutil.copyfile(folder / f"{current}.current", folder / f"{part}.current")
+            _copy_context(folder, text, part)
         ctxmt("corpus", "tag", folder / "context", *languages, "--output", folder / "found.tags.jsonl")
 
 

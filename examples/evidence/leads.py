@@ -25,6 +25,7 @@ PAIRS = (
     ("s4to4+CD", "s4to4+CD+sizes"),
     ("gated", "gated+sizes"),
     *((row, f"{row}+{name}") for row in BEST for name in FINDINGS),
+    ("gated+everything", "gated+everything+upsampling"),
     ("caching", "grouping"),
     ("s2to2", "s4to4"),
     ("s2to2+CD", "s4to4+CD"),

@@ -55,6 +55,7 @@ STAGES = {
     "selected": _second("data-selected", 10000, LONG, finds="words"),
     "selected-weighted": _second("data-selected", 10000, f"{LONG} --token-weights cxmi", finds="words"),
     "everything": _second("data-context", 10000, LONG),
+    "upsampled": _second("data-upsampled", 10000, f"{LONG} --upsample pronoun=5", finds="tags"),
     "tagged": _second("data-tagged", 10000, f"{LONG} --token-weights pronoun=5", finds="tags"),
     "short": _second("data-context", 2800),
     "help": _second("data", 6000, LONG),
@@ -147,7 +148,8 @@ FURTHER: Dict[str, System] = {
     }.items()
 }
 # The two best, trained on what FINDER found (the loss weighted word by word, other sentences, and both), with
-# the loss weighted by the tags of phenomena, and on all sentences that have a context.
+# the loss weighted by the tags of phenomena, and on all sentences that have a context: once, or several times
+# where a tag is.
 BEST = {
     "gated": f"{_multi_source('gated')} {DISCOUNTED} --context-discount 1",
     "s2to2+shift+CD": REQUIRED["s2to2+shift+CD"].flags,
@@ -158,6 +160,7 @@ FINDINGS = {
     "selection+weights": "selected-weighted",
     "tags": "tagged",
     "everything": "everything",
+    "everything+upsampling": "upsampled",
 }
 NEEDS: Dict[str, System] = {
     f"{row}+{name}": System(stage, flags) for row, flags in BEST.items() for name, stage in FINDINGS.items()

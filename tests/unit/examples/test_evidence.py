@@ -207,6 +207,7 @@ def test_what_is_found_is_as_much_as_has_pronouns_on_the_same_text(evidence, pla
     text.mkdir(parents=True)
     (text / "ready").touch()
     (text / "pronouns.current").write_text("0\n0\n1\n1\n0\n")
+    (text / "context.current").write_text("0\n1\n1\n1\n0\n")
     for kind in ("en", "fr", "docids"):
         (text / f"context.{kind}").write_text(f"{kind}\n")
     for _ in range(2):
@@ -214,6 +215,7 @@ def test_what_is_found_is_as_much_as_has_pronouns_on_the_same_text(evidence, pla
         evidence.corpus.tag(place, evidence.texts.SUBTITLES)
     for folder in ("weighted", "tagged"):
         assert (text / f"{folder}.current").read_text() == (text / "pronouns.current").read_text()
+    assert (text / "upsampled.current").read_text() == (text / "context.current").read_text()
     assert (text / "selected.current").read_text() == "0\n1\n0\n1\n0\n"
     for folder, name in evidence.corpus.FOUND.items():
         assert (text / f"{folder}.fr").read_text() == "fr\n"
