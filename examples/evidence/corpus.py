@@ -63,8 +63,8 @@ def find(place: Workplace, text: Text, model: Path) -> None:
 
 
 def tag(place: Workplace, text: Text) -> None:
-    """Write the text of ``tagged`` and ``upsampled``, once: that of ``text/pronouns`` and ``text/context``, with
-    the tags of its words."""
+    """Write the text of ``tagged`` and ``upsampled``, once: ``text/pronouns`` and ``text/context``, with the
+    tags of their words."""
     folder = place.home(text) / "text"
     if not (folder / "found.tags.jsonl").exists():
         languages = ("--source-lang", "en", "--target-lang", text.target)
