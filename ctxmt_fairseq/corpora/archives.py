@@ -1,9 +1,11 @@
 """Reads documents by name from folders and zip files as downloaded; nothing is unpacked to the disk."""
 
+import contextlib
+import errno
 import functools
 import zipfile
 from pathlib import Path, PurePosixPath
-from typing import Any, Callable, Dict, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.compressed import as_damage, decompressed
@@ -34,7 +36,10 @@ class Archives:
     @functools.cached_property
     def _members(self) -> Dict[str, Tuple[zipfile.ZipFile, str]]:
         """Where each document is in the zip files; the first file counts."""
-        archives = [zipfile.ZipFile(path) for path in reversed(self._zips)]
+        archives = []
+        for path in reversed(self._zips):
+            with _damage_named(str(path)):
+                archives.append(zipfile.ZipFile(path))
         return {_below_format(name): (archive, name) for archive in archives for name in archive.namelist()}
 
     def read(self, name: str) -> bytes:
@@ -54,21 +59,26 @@ class Archives:
 
 
 def read_document(path: PathLike) -> bytes:
-    """Read a file, decompressed."""
     return _content(lambda: open_file(path), str(path))
 
 
 def _content(open_it: Callable[[], Any], name: str) -> bytes:
-    try:
-        with open_it() as stream:
-            content = decompressed(stream, name).read(LARGEST + 1)
-    except _BROKEN as error:
-        raise BadInput(f"damaged: {error or type(error).__name__}", name) from None
-    except Exception as error:
-        raise as_damage(error, name) from None
+    with _damage_named(name), open_it() as stream:
+        content = decompressed(stream, name).read(LARGEST + 1)
     if len(content) > LARGEST:
         raise BadInput(f"expected a document of at most {LARGEST >> 20} MiB", name)
     return content
+
+
+@contextlib.contextmanager
+def _damage_named(name: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        # EINVAL: a place outside of the zip file
+        if isinstance(error, _BROKEN) or getattr(error, "errno", None) == errno.EINVAL:
+            raise BadInput(f"damaged: {error}", name) from None
+        raise as_damage(error, name) from None
 
 
 def _below_format(member: str) -> str:

@@ -12,7 +12,7 @@ from typing import Dict, Iterator, List, Optional, Sequence, Set
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.corpora.transforms.language import Judge, detector
+from ctxmt_fairseq.corpora.transforms.language import Judge, check_codes
 from ctxmt_fairseq.text.documents import document_id
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
 from ctxmt_fairseq.text.metadata_text import parse_metadata
@@ -43,7 +43,7 @@ class Report:
 def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str]] = ((), ())) -> Report:
     """Read all files of a corpus, whose sides may be in the ``admitted`` languages; none: any."""
     if any(admitted):
-        detector()  # so that a missing tool is said at once
+        check_codes(itertools.chain(*admitted))
     report, judge = Report(), Judge()
     texts = [Path(f"{prefix}.{language}") for language in languages]
     ids, marks = Path(f"{prefix}.docids"), Path(f"{prefix}.current")

@@ -48,10 +48,16 @@ def _speakers(line: str, language: str) -> str:
 
 
 def _ocr(line: str, language: str) -> str:
-    """Correct letters that scanned subtitles confuse."""
     for pattern, letter in (*_SLIPS[""], *_SLIPS.get(language, ())):
         line = pattern.sub(letter, line)
     return line
+
+
+@functools.cache
+def _primary(language: str) -> str:
+    from ctxmt_fairseq.text.languages import primary
+
+    return primary(language)
 
 
 @functools.cache
@@ -103,7 +109,7 @@ def clean(line: str, language: str, steps: Sequence[str], changed: Counter) -> s
     Blanks stay as they are, because ``pairs.DocumentBuilder`` folds them.
     """
     for name in steps:
-        after = STEPS[name](line, language)
+        after = STEPS[name](line, _primary(language))
         if after != line:
             changed[f"cleaned: {name}"] += 1
             line = after

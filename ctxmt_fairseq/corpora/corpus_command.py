@@ -1,36 +1,22 @@
 """Commands that read a corpus or make one: their options, and what is printed at the end."""
 
 import functools
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Callable,
-    ClassVar,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    Optional,
-    Sequence,
-    Tuple,
-)
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Language, OutputPrefix, Prefix
+from ctxmt_fairseq.corpora.pairs import Part
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.corpora.films import HeldOut
-    from ctxmt_fairseq.corpora.pairs import Part
     from ctxmt_fairseq.corpora.text_rows import TextFiles
 
 _SHOWN = 20  # so many broken units are printed
 
 
 class OfLanguages(Command):
-    """A command on text in two languages."""
-
     source_lang: Language = option("")
     target_lang: Language = option("")
 
@@ -40,8 +26,6 @@ class OfLanguages(Command):
 
 
 class OfCorpus(OfLanguages):
-    """A command that reads a corpus."""
-
     prefix: Prefix = argument("PREFIX", "how the names of the corpus' files begin")
 
     def text_files(self, ids_optional: bool = False) -> "TextFiles":
@@ -59,7 +43,7 @@ class NewCorpus(OfLanguages):
 
     out: OutputPrefix = option("how the names of the new files begin")
 
-    def parts(self) -> Iterable["Part"]:
+    def parts(self) -> Iterable[Part]:
         """Yield what is written."""
         raise NotImplementedError
 
@@ -70,24 +54,22 @@ class NewCorpus(OfLanguages):
         try:
             return super().start()
         except BadInput as error:
-            if "this looks like" in str(error):
+            if self.kind or "this looks like" in str(error):
                 raise
             raise BadInput(f"{error}{hint_of(self.inputs(), type(self).__name__.lower())}") from None
 
     def run(self) -> None:
         self.write(self.parts())
 
-    def write(self, parts: Iterable["Part"], held_out: Optional["HeldOut"] = None) -> None:
+    def write(self, parts: Iterable[Part], held_out: Optional["HeldOut"] = None) -> None:
         """Write parts, and print the account; held-out documents go to other corpora."""
-        from tqdm.auto import tqdm
-
         from ctxmt_fairseq.corpora.films import HeldOut
         from ctxmt_fairseq.corpora.writer import write_corpus
 
         held_out = held_out or HeldOut(())
         settings = {name: value for name, value in self.settings().items() if name != "workers"}
         record = write_corpus(
-            tqdm(parts, unit=" documents", disable=None),
+            parts,
             [self.out, *held_out.prefixes],
             self.languages,
             {"kind": self.kind or type(self).__name__.lower(), "unit": self.unit, "settings": settings},
@@ -97,7 +79,6 @@ class NewCorpus(OfLanguages):
 
 
 def print_counts(record: Dict[str, Any]) -> None:
-    """The account of a corpus, as text."""
     for corpus, counts in record["corpora"].items():
         print(f"{corpus}: {counts['sentences']} sentences in {counts['documents']} documents")
     print(f"{record['read']} {record['unit']} read, {record['kept']} kept")
@@ -138,7 +119,7 @@ class FileWise(OptionGroup):
     workers: int = processes()
     skip_broken: bool = skip_broken("files")
 
-    def parts(self, work: Callable, units: Callable, items: Iterable[Any]) -> Iterator[Any]:
+    def parts(self, work: Callable, units: Callable, items: Iterable[Any]) -> Iterable[Part]:
         """Parts of items, made by ``work`` in so many workers; ``units`` counts those of a broken item."""
         from ctxmt_fairseq.corpora.workers import in_order, skipping
 
@@ -147,8 +128,6 @@ class FileWise(OptionGroup):
 
 
 class Admitted(OptionGroup):
-    """Which languages either side may be in."""
-
     source_admits: Optional[List[str]] = option(
         "languages that the source side may be in", type=option_types.language_code, metavar="CODE"
     )

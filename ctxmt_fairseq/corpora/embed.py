@@ -17,15 +17,15 @@ from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.folders import check_folder
 from ctxmt_fairseq.corpora.data_folder import PathLike, digest_line, read_description
-from ctxmt_fairseq.corpora.shared_encoder import SharedEncoder
-from ctxmt_fairseq.corpora.store_writer import check_same_kind, store_writer
+from ctxmt_fairseq.corpora.store_writer import CHUNK, check_same_kind, store_writer
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.text_steps import TextSteps, steps_of_language
 from ctxmt_fairseq.text.metadata_text import metadata_text
 from ctxmt_fairseq.vectors.context_store import HEADER, INDEX_DTYPE, StoreHeader, index_file, read_header
 from ctxmt_fairseq.vectors.text_encoders import load_text_encoder
 
-_CHUNK = 2**20
+_ENTRIES = 2**20  # of an index that are counted together
+_NOTHING: List[List[str]] = []  # to embed
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def embed(
     """
     encoder: Any = load_text_encoder(encoder_name, device, batch_size)
     if ranks.count() > 1:
-        encoder = SharedEncoder(encoder)
+        encoder = _SharedEncoder(encoder)
     if ranks.number():
         encoder.serve()
         return {}
@@ -174,6 +174,30 @@ def embed(
     if ranks.count() > 1:
         encoder.end()
     return summary(out, new)
+
+
+class _SharedEncoder:
+    """An encoder whose work several processes share, chunk by chunk: the first asks, the others serve it."""
+
+    def __init__(self, encoder: Any):
+        self.encoder, self.name, self.dimension = encoder, encoder.name, encoder.dimension
+
+    def encode(self, texts: List[str]) -> np.ndarray:
+        """Embed texts in all processes, of which the first calls this, the others ``serve``."""
+        return self._encode(ranks.first_says([texts[at : at + CHUNK] for at in range(0, len(texts), CHUNK)]))
+
+    def _encode(self, chunks: List[List[str]]) -> np.ndarray:
+        own = range(ranks.number(), len(chunks), ranks.count())
+        found = ranks.united({number: self.encoder.encode(chunks[number]) for number in own})
+        return np.concatenate([found[number] for number in range(len(chunks))])
+
+    def serve(self) -> None:
+        """Embed until the first process calls ``end``."""
+        while chunks := ranks.first_says(_NOTHING):
+            self._encode(chunks)
+
+    def end(self) -> None:
+        ranks.first_says(_NOTHING)
 
 
 def summary(out: PathLike, new: Mapping[str, int]) -> Dict[str, Any]:
@@ -206,6 +230,6 @@ def _contexts(path: Path) -> int:
     """Count the entries of an index that have a vector."""
     count = 0
     with open(path, "rb") as stream:
-        while len(entries := np.fromfile(stream, INDEX_DTYPE, _CHUNK)):
+        while len(entries := np.fromfile(stream, INDEX_DTYPE, _ENTRIES)):
             count += int(np.count_nonzero(entries >= 0))
     return count

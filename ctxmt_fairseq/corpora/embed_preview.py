@@ -46,7 +46,6 @@ def preview(request: Request, out: PathLike, examples: int) -> Dict[str, Any]:
 
 
 def preview_text(report: Dict[str, Any]) -> str:
-    """Write the report as text."""
     names = ["sentence", *report["fields"]]
     width = max(map(len, names))
     lines: List[str] = []

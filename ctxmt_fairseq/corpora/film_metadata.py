@@ -5,37 +5,22 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, Iterator, Mapping, Set, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import open_outputs
 from ctxmt_fairseq.corpora.film_records import FIELDS, Films
-from ctxmt_fairseq.corpora.films import normal_id
+from ctxmt_fairseq.corpora.films import Film, film_of_document
 from ctxmt_fairseq.text.documents import id_spans, iterate_ids
 from ctxmt_fairseq.text.metadata_files import MetadataFiles, metadata_line
 from ctxmt_fairseq.text.metadata_text import metadata_text, parse_metadata
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, parse_flag, together
 
 PREVIOUS = 5  # previous sentences, as MTCue reads
-_FILM = re.compile(r"(?:^|/)(\d{1,4})/((?:tt)?\d+)/")
 _RANGE = re.compile(r"\s*(\d{4})\s*[-‐-―−]\s*(\d{4})?\s*")
 
 
-class Film(NamedTuple):
-    """The film of a document: IMDb's id without tt and zeros, and the year in the document's id, if any."""
-
-    id: str
-    year: Optional[int]
-
-
-def film_of_document(document: str) -> Optional[Film]:
-    """The film in an id ``YEAR/IMDB/FILE``; None: it names none."""
-    found = _FILM.search(document)
-    return Film(normal_id(found[2]), int(found[1]) or None) if found else None
-
-
 def films_of(prefix: PathLike) -> Set[str]:
-    """The ids of all films of a corpus."""
     found = {film_of_document(name) for name, _ in id_spans(f"{prefix}.docids")}
     films = {film.id for film in found if film}
     if not films:

@@ -20,7 +20,7 @@ OMDB = {
     "year": "Year", "country": "Country", "plot": "Plot",
 }  # fmt: skip
 FIELDS = tuple(OMDB)  # MTCue's, in the order of its table 1
-_LINES = (".jsonl", ".ndjson")
+_FILE = re.compile(r".*\.(json|(?P<lines>jsonl|ndjson))(\.(gz|zst|xz|bz2))?")
 _NOTHING = r"\N"
 
 
@@ -29,7 +29,8 @@ def read_omdb(paths: Sequence[PathLike], wanted: AbstractSet[str], seen: Counter
     field. A film's first record counts.
 
     Args:
-        paths: files with a record, a list (JSON) or lines of them (.jsonl, .ndjson), or folders of these.
+        paths: files, compressed or not, with a record, a list (JSON) or lines of them (.jsonl, .ndjson), or
+            folders of these.
         seen: counts the records, and the useless ones by reason.
     """
     films: Films = {}
@@ -38,7 +39,8 @@ def read_omdb(paths: Sequence[PathLike], wanted: AbstractSet[str], seen: Counter
             if not isinstance(record, dict):
                 raise place.error("expected a record of the Open Movie Database, a JSON object")
             seen["records"] += 1
-            name = record.get("imdbID") or (path.stem if re.fullmatch(r"tt\d+", path.stem) else None)
+            stem = path.name.partition(".")[0]
+            name = record.get("imdbID") or (stem if re.fullmatch(r"tt\d+", stem) else None)
             if record.get("Response") == "False" or not isinstance(name, str):
                 seen["records that name no film"] += 1
             elif normal_id(name) not in wanted:
@@ -56,15 +58,15 @@ def _record_files(paths: Sequence[PathLike]) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        suffixes = (".json", *_LINES)
-        files = sorted(file for file in path.rglob("*") if file.suffix in suffixes)
+        files = sorted(file for file in path.rglob("*") if _FILE.fullmatch(file.name))
         if not files:
-            raise BadInput(f"the folder has no records (*{', *'.join(suffixes)})", path)
+            raise BadInput("the folder has no records (*.json, *.jsonl, *.ndjson, compressed or not)", path)
         yield from files
 
 
 def _records(path: Path) -> Iterator[Tuple[Place, Any]]:
-    if path.suffix in _LINES:
+    found = _FILE.fullmatch(path.name)
+    if found and found["lines"]:
         yield from json_lines(path)
         return
     content = load_json(path)

@@ -4,21 +4,33 @@ import hashlib
 import os
 import re
 from collections import Counter
-from typing import Callable, FrozenSet, List, Optional, Sequence, Set, Tuple
+from typing import Callable, FrozenSet, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pairs import whole_document
 from ctxmt_fairseq.text.documents import document_id
 from ctxmt_fairseq.text.text_lines import iterate_lines
 
+_FILM = re.compile(r"(?:^|/)(\d{1,4})/((?:tt)?\d+)/")
 _IMDB = re.compile(r"(?:tt)?0*(\d+)|(?:\D[^/]*/)?\d{1,4}/0*(\d+)/[^/]+")
 
 
-def film_of(document: str) -> str:
-    """The IMDb id in ``YEAR/IMDB/FILE/NUMBER``, without zeros before it."""
-    document = whole_document(document)
-    parts = document.split("/")
-    return normal_id(parts[1]) if len(parts) > 1 else document
+class Film(NamedTuple):
+    """The film of a document: IMDb's id without tt and zeros, and the year in the document's id, if any."""
+
+    id: str
+    year: Optional[int]
+
+
+def film_of_document(document: str) -> Optional[Film]:
+    """The film in an id ``YEAR/IMDB/FILE``; None: it names none."""
+    found = _FILM.search(document)
+    return Film(normal_id(found[2]), int(found[1]) or None) if found else None
+
+
+def _film_or_document(document: str) -> str:
+    film = film_of_document(document)
+    return film.id if film else whole_document(document)
 
 
 def normal_id(text: str) -> str:
@@ -56,7 +68,7 @@ class HeldOut:
     """
 
     def __init__(self, selections: Sequence[str], by: str = "film"):
-        self.key: Callable[[str], str] = film_of if by == "film" else whole_document
+        self.key: Callable[[str], str] = _film_or_document if by == "film" else whole_document
         normal = normal_id if by == "film" else lambda text: whole_document(document_id(text))
         self.prefixes: List[str] = []
         self.listed: Set[str] = set()

@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Seq
 from ctxmt_fairseq.text.text_lines import is_text
 
 _NOTHING: Mapping[str, str] = {}
-_RUN = re.compile(r"#\d+$")
+_RUNS = re.compile(r"(?:#\d+)+$")
 
 
 class Pair(NamedTuple):
@@ -28,7 +28,7 @@ class Account:
         kept: the number of lines of the corpus.
         left_out: reason -> number of units.
         remarks: what happened to units that were kept, such as times that were interpolated -> their number.
-        broken: the errors of files that could not be read (``--skip-broken``).
+        broken: the errors of units that could not be read (``--skip-broken``).
     """
 
     def __init__(
@@ -37,8 +37,13 @@ class Account:
         self.read, self.kept = read, kept
         self.left_out, self.remarks, self.broken = Counter(left_out), Counter(remarks), list(broken)
 
+    def leave_out(self, reason: str, units: int = 1, error: object = "") -> None:
+        """Count units that are not kept; an ``error`` of broken ones is listed."""
+        self.read += units
+        self.left_out[reason] += units
+        self.broken += [str(error)] if str(error) else []
+
     def add(self, other: "Account") -> None:
-        """Add the account of another part of the input."""
         self.read += other.read
         self.kept += other.kept
         self.left_out += other.left_out
@@ -51,13 +56,12 @@ class Account:
         return self.read == self.kept + sum(self.left_out.values())
 
     def as_dict(self) -> Dict[str, Any]:
-        """Make it JSON."""
         left_out, remarks = (dict(sorted(counts.items())) for counts in (self.left_out, self.remarks))
         return {**vars(self), "left_out": left_out, "remarks": remarks}
 
 
 class Part(NamedTuple):
-    """The result of a piece of work: pairs in order, and their account."""
+    """The result of a piece of work: the pairs of whole documents, in order, and their account."""
 
     pairs: List[Pair]
     account: Account
@@ -101,10 +105,9 @@ class DocumentBuilder:
         self.account.read += 1
         self.account.kept += 1
 
-    def leave_out(self, reason: str, units: int = 1) -> None:
-        """Count units that are not kept, and end the document there."""
-        self.account.read += units
-        self.account.left_out[reason] += units
+    def leave_out(self, reason: str, units: int = 1, error: object = "") -> None:
+        """Count units that are not kept (``Account.leave_out``), and end the document there."""
+        self.account.leave_out(reason, units, error)
         self._hole = True
 
     def hole(self) -> None:
@@ -146,5 +149,5 @@ def runs(document: Sequence[Pair], places: Iterable[int]) -> List[Pair]:
 
 
 def whole_document(name: str) -> str:
-    """The id of the document that a run belongs to."""
-    return _RUN.sub("", name)
+    """The id of the document that a run belongs to, also a run of a run."""
+    return _RUNS.sub("", name)

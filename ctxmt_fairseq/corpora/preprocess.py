@@ -21,7 +21,6 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput, named
 from ctxmt_fairseq.corpora.data_folder import (
-    PathLike,
     digest_line,
     entry,
     new_folder,
@@ -44,7 +43,7 @@ from ctxmt_fairseq.corpora.vocabulary import (
 )
 from ctxmt_fairseq.corpora.workers import chunks
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
-from ctxmt_fairseq.text.text_lines import file_digest, iterate_lines
+from ctxmt_fairseq.text.text_lines import PathLike, file_digest, iterate_lines
 
 logger = logging.getLogger(__name__)
 BATCH = 10_000  # so many sentences are encoded together

@@ -41,8 +41,13 @@ def read_records(
                 yield place, place.error("expected UTF-8 text")
             elif not line.strip():
                 yield place, {}
+            elif objects:
+                yield place, _object(line, place)
             else:
-                yield place, _object(line, place) if objects else dict(zip(columns, line.split("\t")))  # noqa: B905
+                values = line.split("\t")
+                many = not counted and any(map(str.strip, values[len(columns) :]))
+                message = f"expected the {len(columns)} columns of the first line, found {len(values)}"
+                yield place, place.error(message) if many else dict(zip(columns, values))  # noqa: B905
 
 
 def _object(line: str, place: Place) -> Union[Record, BadInput]:

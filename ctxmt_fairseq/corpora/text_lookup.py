@@ -31,7 +31,6 @@ class TextLookup:
         return None if found is None else found[0]
 
     def add(self, texts: Iterable[Tuple[str, int]]) -> None:
-        """Add texts with their numbers."""
         self._table.executemany(
             "INSERT INTO texts VALUES (?, ?)", ((_key(text), number) for text, number in texts)
         )

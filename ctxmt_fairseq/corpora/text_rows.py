@@ -53,7 +53,6 @@ class TextFiles:
         return Path(f"{self.prefix}.{suffix}")
 
     def has(self, suffix: str) -> bool:
-        """Whether the optional file is there."""
         return self.path(suffix).is_file()
 
     @property
@@ -69,7 +68,6 @@ class TextFiles:
         return (replace(row, metadata=values) for row, values in known)
 
     def documents(self) -> Iterator[List[Pair]]:
-        """Yield the documents in order."""
         for name, rows in itertools.groupby(self.rows(), key=lambda row: row.document):
             yield [Pair(row.source, row.target, name, row.current != "0", row.metadata) for row in rows]
 

@@ -33,18 +33,21 @@ class TextStep(ABC):
     separator: ClassVar[str] = ""
     files: Tuple[str, ...] = ()
 
+    def __init__(self, language: str = ""):
+        self.language = language
+
     @classmethod
-    @abstractmethod
     def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "TextStep":
-        """Make the step of an entry of ``ctxmt.json``."""
+        """Make the step of an entry of ``ctxmt.json``, by the language alone if it needs nothing else."""
+        return cls(language)
 
     @abstractmethod
     def apply(self, text: str) -> str:
         """Turn a sentence into what the models read."""
 
-    @abstractmethod
     def undo(self, text: str) -> str:
-        """Turn what the models write into a sentence."""
+        """Turn what the models write into a sentence; what ``stays`` is as it is."""
+        return text
 
 
 class Lowercase(TextStep):
@@ -56,20 +59,10 @@ class Lowercase(TextStep):
 
     stays = True
 
-    def __init__(self, language: str = ""):
-        self.dotless = primary(language) in ("tr", "tur", "az", "aze")
-
-    @classmethod
-    def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "Lowercase":
-        return cls(language)
-
     def apply(self, text: str) -> str:
-        if self.dotless:
+        if primary(self.language) in ("tr", "tur", "az", "aze"):
             text = text.replace("I\u0307", "i").replace("İ", "i").replace("I", "ı")
         return text.lower()
-
-    def undo(self, text: str) -> str:
-        return text
 
 
 class Moses(TextStep):
@@ -110,15 +103,8 @@ class Punctuation(TextStep):
         how = {"pre_replace_unicode_punct": True, "post_remove_control_chars": True}
         self._normalizer = MosesPunctNormalizer(primary(language), **how)
 
-    @classmethod
-    def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "Punctuation":
-        return cls(language)
-
     def apply(self, text: str) -> str:
         return self._normalizer.normalize(text)
-
-    def undo(self, text: str) -> str:
-        return text
 
 
 class Truecase(TextStep):
@@ -185,10 +171,6 @@ class Spaces(TextStep):
     _WRITTEN = str.maketrans({space: f"{sign} " for space, sign in SIGNS.items()})
     _READ: ClassVar[Dict[str, str]] = {sign: space for space, sign in SIGNS.items()}
     _SIGN = re.compile(f"([{''.join(_READ)}]) ?")
-
-    @classmethod
-    def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "Spaces":
-        return cls()
 
     def apply(self, text: str) -> str:
         return text.translate(self._WRITTEN)

@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterable, List
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
-_FORM = re.compile(r"(\S+) \((\d{1,18})(?:/\d{1,18})?\)(?: |$)")
+_FORM = re.compile(r"(?<!\S)(\S+) \((\d{1,18})(?:/\d{1,18})?\)(?: |$)")
 Forms = Dict[str, Counter]  # word in lower case -> form -> count
 
 
@@ -20,7 +20,7 @@ def truecaser(forms: Forms) -> Any:
     from sacremoses import MosesTruecaser
 
     made = MosesTruecaser()
-    best = {word: _by_frequency(counts)[0] for word, counts in forms.items()}
+    best = {word: counts.most_common(1)[0][0] for word, counts in forms.items()}
     known = Counter(form for word, counts in forms.items() for form in counts if form != best[word])
     made.model = {"best": best, "known": known, "casing": forms}
     return made
@@ -42,15 +42,13 @@ def forms_text(forms: Forms) -> str:
     """Write the file of counts; the same counts give the same text."""
     lines: List[str] = []
     for word in sorted(forms):
-        counts = forms[word]
-        first, *others = _by_frequency(counts)
-        parts = [f"{first} ({counts[first]}/{sum(counts.values())})"]
-        lines.append(" ".join([*parts, *(f"{form} ({counts[form]})" for form in others)]))
+        (form, count), *others = forms[word].most_common()  # equal ones in the order of their first places
+        first = f"{form} ({count}/{forms[word].total()})"
+        lines.append(" ".join([first, *(f"{form} ({count})" for form, count in others)]))
     return "".join(f"{line}\n" for line in lines)
 
 
 def read_forms(path: PathLike) -> Forms:
-    """Read the counts of a file."""
     forms: Forms = {}
     for number, line in enumerate(iterate_lines(path), 1):
         found: List[Any] = _FORM.findall(line)
@@ -61,8 +59,3 @@ def read_forms(path: PathLike) -> Forms:
     if not forms:
         raise BadInput("has no counts of words for truecasing", path)
     return forms
-
-
-def _by_frequency(counts: Counter) -> List[str]:
-    """Sort forms by their counts; equal ones stay in the order of their first places."""
-    return [form for form, _ in counts.most_common()]

@@ -101,7 +101,6 @@ def script(character: str) -> Optional[str]:
 
 
 def _scripts_of(dictionary: Any) -> Set[str]:
-    """The scripts of a vocabulary."""
     symbols = (x for x in dictionary.symbols if not x.startswith(("<", "madeupword")))  # none of the fillers
     letters = Counter(map(script, itertools.chain.from_iterable(symbols)))
     del letters[None]

@@ -11,6 +11,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import open_outputs
 from ctxmt_fairseq.corpora.pairs import Account, Pair, Part
 from ctxmt_fairseq.text.metadata_files import MetadataFiles, metadata_line
+from ctxmt_fairseq.text.text_lines import is_text
 
 Route = Callable[[str], int]  # a document id -> the place of the corpus that it goes to
 _ENDS = ("docids", "current", "meta.jsonl", "counts.json")
@@ -27,15 +28,19 @@ class _Corpus:
         self._last: Optional[str] = None
 
     def write(self, pairs: List[Pair]) -> None:
-        """Write pairs. A document id must be one line, because several would shift all ids behind it."""
+        """Write pairs of whole documents. Their ids must be lines, because others would shift or damage all
+        behind them; a document that returns, with nothing left of what was between, gets another one."""
         sources, targets, ids, current, metadata = zip(*pairs, strict=True)
+        for name in dict.fromkeys(ids):
+            if not name.strip() or "\n" in name or not is_text(name):
+                raise BadInput(f"expected a document id on one line, found {name!r}")
+        if ids[0] == self._last:
+            ids = tuple(f"{name}#2" for name in ids)
         marks = ["1" if one else "0" for one in current]
         objects = [metadata_line(one) if one else "{}" for one in metadata]
         for stream, column in zip(self.columns, (sources, targets, ids, marks, objects), strict=True):
             stream.write("\n".join([*column, ""]).encode())
         for name, _ in itertools.groupby(ids):
-            if "\n" in name:
-                raise BadInput(f"the document id {name!r} has a line break")
             self.counts["documents"] += name != self._last
             self._last = name
         self.counts["sentences"] += len(pairs)

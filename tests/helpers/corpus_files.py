@@ -2,6 +2,8 @@
 
 import json
 
+from ctxmt_fairseq.cli.main import main
+
 SUFFIXES = ("en", "de", "docids", "current", "meta.jsonl")
 
 
@@ -29,3 +31,19 @@ def read_corpus_files(prefix):
     return list(
         zip(columns["en"] or (), columns["de"] or (), columns["docids"] or (), marks, metadata, strict=True)
     )
+
+
+def convert(folder, kind, files, *options, languages=("en", "de")):
+    """Run ``ctxmt corpus KIND`` on files, content by name, which options may name; returns the lines of each
+    file of the corpus by its ending, and the counts."""
+    for old in folder.glob("out.*"):
+        old.unlink()
+    for name, content in files.items():
+        content = content if isinstance(content, bytes) else content.encode("utf-8", "surrogateescape")
+        (folder / name).write_bytes(content)
+    options = [folder / option if option in files else option for option in options]
+    names = ("--source-lang", languages[0], "--target-lang", languages[1], "--out", folder / "out")
+    main(["corpus", *map(str, (kind, *options, *names))])
+    texts = {path.name.removeprefix("out."): path.read_text("utf-8") for path in folder.glob("out.*")}
+    counts = json.loads(texts.pop("counts.json"))
+    return {end: text.split("\n")[:-1] for end, text in texts.items()}, counts

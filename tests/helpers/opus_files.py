@@ -4,8 +4,6 @@ import gzip
 import zipfile
 from pathlib import Path
 
-from ctxmt_fairseq.corpora.formats.opus_xml import LinkedDocuments
-
 
 def clock(seconds):
     """00:00:05,897"""
@@ -46,11 +44,6 @@ def alignment(*groups):
             lines.append(f'<link id="SL{number}" xtargets="{targets}"{share} />')
         lines.append("</linkGrp>")
     return "\n".join([*lines, "</cesAlign>"]) + "\n"
-
-
-def linked(source, target, links, line=1):
-    """Two documents and the links (``Link``) between them."""
-    return LinkedDocuments(source, target, links, line)
 
 
 def write_folder(root, documents):

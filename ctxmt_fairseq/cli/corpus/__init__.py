@@ -12,10 +12,12 @@ from ctxmt_fairseq.corpora.formats import FORMATS
 
 COMMANDS = {
     "corpora.formats.": FORMATS,
-    "cli.corpus.": {
+    "corpora.transforms.": {
         "split": "corpora from one, such as training and test text, by documents",
         "sample": "sentences that are drawn from a corpus, with their context",
         "mix": "one corpus from several, in proportions",
+    },
+    "cli.corpus.": {
         "filter": "documents of a web crawl that are worth training on, step by step",
         "annotate": "part of speech, lemma, gender and number of a text's words",
         "align": "which words of a text and its translation translate each other",

@@ -2,9 +2,10 @@
 
 The ids of the documents of PREFIX must be YEAR/IMDB/FILE, as "ctxmt corpus opensubtitles" writes them. --omdb
 are records of the Open Movie Database: .json files, .jsonl with one on each line, or folders of them. --imdb
-are IMDb's dumps, compressed or not: title.basics (genre, year), title.crew and name.basics (writers); what
-both know is taken from --omdb. "N/A" and the like are no values; of years such as 2009-2013 the document's
-own counts if it is among them, else the first. PREFIX.meta.jsonl keeps the other fields that it has.
+are IMDb's dumps: title.basics (genre, year), title.crew and name.basics (writers). Both may be compressed;
+what both know is taken from --omdb. "N/A" and the like are no values; of years such as 2009-2013 the
+document's own counts if it is among them, else the first. PREFIX.meta.jsonl keeps the other fields that it
+has.
 
 Prints, and writes to PREFIX.films.json, the share of sentences with each field, with 1 to 5 sentences before
 them in their document, and with any context.

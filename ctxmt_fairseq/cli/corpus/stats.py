@@ -8,7 +8,7 @@ Example: ctxmt corpus stats text/train --source-lang en --target-lang de --data 
              --longer-than 50 100 --lengths train-lengths.tsv --plot train-lengths.png
 """
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
@@ -16,9 +16,6 @@ from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.base.paths import Folder, Output, Picture
 from ctxmt_fairseq.cli.options.result_files import as_json
 from ctxmt_fairseq.corpora.corpus_command import OfCorpus
-
-if TYPE_CHECKING:
-    from ctxmt_fairseq.corpora.statistics import Encode
 
 
 class Stats(OfCorpus):
@@ -42,7 +39,7 @@ class Stats(OfCorpus):
         histogram = statistics.histogram(self.languages)
         write_files([(self.json, as_json(record)), (self.lengths, histogram), (self.plot, drawn)])
 
-    def _encoders(self) -> List["Encode"]:
+    def _encoders(self) -> List[Callable]:
         """What the subwords of --data make of sentences of either side; [] without it."""
         from ctxmt_fairseq.corpora.data_folder import read_description
         from ctxmt_fairseq.corpora.subwords import Subwords

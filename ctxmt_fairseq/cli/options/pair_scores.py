@@ -2,7 +2,7 @@
 
 import itertools
 import os
-from typing import TYPE_CHECKING, Any, ClassVar, List, Tuple
+from typing import Any, Callable, ClassVar, List, Tuple
 
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
@@ -10,9 +10,6 @@ from ctxmt_fairseq.base.paths import Output
 from ctxmt_fairseq.cli.options.device import Device
 from ctxmt_fairseq.cli.options.user_folder import UserDir
 from ctxmt_fairseq.corpora.corpus_command import OfCorpus
-
-if TYPE_CHECKING:
-    from ctxmt_fairseq.corpora.transforms.pair_scores import Score
 
 # What scores do not depend on, or what has a stamp.
 _UNLIKE = ("prefix", "output", "max_tokens", "cpu", "device", "threads")
@@ -28,8 +25,8 @@ class ScoredPairs(OfCorpus):
     hardware: Device
     code: UserDir
 
-    def scorer(self) -> "Score":
-        """What scores pairs; see ``write_scores``."""
+    def scorer(self) -> Callable:
+        """What scores pairs: a ``Score`` of ``write_scores``."""
         raise NotImplementedError
 
     def run(self) -> None:

@@ -19,7 +19,7 @@ Files of ``ctxmt demo-corpus DIR``:
 
 ``evaluation/contrastive_sets/ctxmt_jsonl.py`` has the keys of these lines; distance 0 is metadata's here.
 
-The modules: ``lexicon`` reads ``words.yaml`` and ``settings.yaml`` (of films), ``french`` makes agreement and
-elision, ``sentences`` tables of sentences, ``scenes`` documents, ``twins`` pairs of examples,
-``contrastive`` the sets, ``set_files`` their layouts, and ``write`` all files.
+The modules: ``lexicon`` has the words of ``words.yaml`` and ``settings.yaml`` (of films), ``sentences`` makes
+tables of sentences, ``scenes`` documents, ``twins`` pairs of examples, ``contrastive`` the sets, and
+``write`` all files.
 """

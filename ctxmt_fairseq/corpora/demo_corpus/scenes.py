@@ -84,7 +84,6 @@ def _between(rng: random.Random, situation: Situation) -> List[Pair]:
 
 
 def _thing(rng: random.Random, frames: List[Frame], gender: int, number: int) -> Pair:
-    """Draw a sentence that names a thing."""
     frame, noun = rng.choice(frames), rng.choice(words.NOUNS_BY_GENDER[gender])
     sentence = tables.fill(frame, noun, number)
     return sentence.en, sentence.fr[0]

@@ -9,27 +9,6 @@ from itertools import product
 from typing import Any, Iterable, List, NamedTuple, Sequence, Tuple
 
 from ctxmt_fairseq.corpora.demo_corpus import lexicon as words
-from ctxmt_fairseq.corpora.demo_corpus.french import (
-    DETERMINERS,
-    agree,
-    english_phrase,
-    french_phrase,
-    of,
-    of_the,
-    that,
-    the,
-)
-from ctxmt_fairseq.corpora.demo_corpus.lexicon import (
-    GENDERS,
-    MASCULINE,
-    PLURAL,
-    SINGULAR,
-    Homograph,
-    Noun,
-    Setting,
-    Term,
-    Verb,
-)
 
 table = lru_cache(maxsize=None)
 Template = Sequence[str]  # English, and the French variants
@@ -74,7 +53,7 @@ def fillers() -> List[Sentence]:
 
 
 @table
-def setting_lines(setting: Setting) -> List[Sentence]:
+def setting_lines(setting: words.Setting) -> List[Sentence]:
     """One variant: what happens in a setting."""
     line = "{who.en} {did.en} {when.en}.", "{who.fr} {did.fr} {when.fr}."
     return _all(line, who=setting.people, did=setting.acts, when=words.TIMES)
@@ -98,7 +77,10 @@ def _about_a_person(en: str, subjects: Sequence[Tuple[str, str, str, int]]) -> L
     am, was = {"I": ("am", "was"), "You": ("are", "were")}[en]
     lines = []
     for adjective in words.PERSON_ADJECTIVES:
-        forms = [(who, is_, had, agree(adjective, gender, SINGULAR)) for who, is_, had, gender in subjects]
+        forms = [
+            (who, is_, had, words.agree(adjective, gender, words.SINGULAR))
+            for who, is_, had, gender in subjects
+        ]
         for much, beaucoup in (("", ""), ("always", "toujours"), ("very", "très")):
             french = [f"{who} {is_} {beaucoup} {form}." for who, is_, _, form in forms]
             lines.append(_sentence(f"{en} {am} {much} {adjective.en}.", *french))
@@ -111,7 +93,7 @@ def _about_a_person(en: str, subjects: Sequence[Tuple[str, str, str, int]]) -> L
 @table
 def speaker_lines() -> List[Sentence]:
     """Two variants: the speaker is a man, a woman."""
-    lines = _about_a_person("I", [("Je", "suis", "étais", gender) for gender in GENDERS])
+    lines = _about_a_person("I", [("Je", "suis", "étais", gender) for gender in words.GENDERS])
     return [Sentence(line.en, tuple(fr.replace("Je étais", "J'étais") for fr in line.fr)) for line in lines]
 
 
@@ -119,7 +101,7 @@ def speaker_lines() -> List[Sentence]:
 def addressee_lines() -> List[Sentence]:
     """Four variants, at 2 * register + gender: tu to a man, tu to a woman, vous to a man, vous to a woman."""
     forms = ("Tu", "es", "étais"), ("Vous", "êtes", "étiez")
-    return _about_a_person("You", [(*form, gender) for form in forms for gender in GENDERS])
+    return _about_a_person("You", [(*form, gender) for form in forms for gender in words.GENDERS])
 
 
 @table
@@ -127,7 +109,7 @@ def antecedent_frames() -> List[Frame]:
     """What introduces a thing."""
     return [
         Frame(f"{who.en} {did.en} {{}} {when.en}.", f"{who.fr} {did.fr} {{}} {when.fr}.", determiner)
-        for who, did, determiner, when in product(words.PEOPLE, words.GETTING, DETERMINERS, words.TIMES)
+        for who, did, determiner, when in product(words.PEOPLE, words.GETTING, words.DETERMINERS, words.TIMES)
     ]
 
 
@@ -138,27 +120,27 @@ def explanation_frames() -> List[Frame]:
     for en, fr in words.PEOPLE:
         stems.append((f"{en} was waiting for {{}}.", f"{fr} attendait {{}}."))
         stems.append((f"{en} needed {{}} so much.", f"{fr} voulait tant {{}}."))
-    return [Frame(en, fr, determiner) for (en, fr), determiner in product(stems, DETERMINERS[1:])]
+    return [Frame(en, fr, determiner) for (en, fr), determiner in product(stems, words.DETERMINERS[1:])]
 
 
-def fill(frame: Frame, noun: Noun, number: int) -> Sentence:
+def fill(frame: Frame, noun: words.Noun, number: int) -> Sentence:
     """Make the frame's sentence about a noun; it has one variant."""
     return _sentence(
-        frame.en.format(english_phrase(noun, number, frame.determiner)),
-        frame.fr.format(french_phrase(noun, number, frame.determiner)),
+        frame.en.format(words.english_phrase(noun, number, frame.determiner)),
+        frame.fr.format(words.french_phrase(noun, number, frame.determiner)),
     )
 
 
 def _adjective_lines(number: int) -> List[Template]:
     """What is said about one or several things; French masculine, feminine."""
-    it, is_, was = ("they", "are", "were") if number == PLURAL else ("it", "is", "was")
-    il = ("ils", "elles") if number == PLURAL else ("il", "elle")
-    est, nest, etait = ("sont", "ne sont", "étaient") if number == PLURAL else ("est", "n'est", "était")
+    it, is_, was = ("they", "are", "were") if number == words.PLURAL else ("it", "is", "was")
+    il = ("ils", "elles") if number == words.PLURAL else ("il", "elle")
+    est, nest, etait = ("sont", "ne sont", "étaient") if number == words.PLURAL else ("est", "n'est", "était")
     saying = ((is_, est), (f"{is_} very", f"{est} très"), (f"{is_} not", f"{nest} pas"), (was, etait))
     return [
         (
             f"{it} {en} {adjective.en}.",
-            *(f"{il[gender]} {fr} {agree(adjective, gender, number)}." for gender in GENDERS),
+            *(f"{il[gender]} {fr} {words.agree(adjective, gender, number)}." for gender in words.GENDERS),
         )
         for adjective, (en, fr) in product(words.THING_ADJECTIVES, saying)
     ]
@@ -168,7 +150,7 @@ def _adjective_lines(number: int) -> List[Template]:
 def pronoun_lines(number: int) -> List[Sentence]:
     """Two variants: the antecedent is masculine, feminine."""
     lines = [_sentence(*line) for line in _adjective_lines(number)]
-    if number == SINGULAR:
+    if number == words.SINGULAR:
         held = "{who.en} {holds.en} it.", "{who.fr} le {holds.fr}.", "{who.fr} la {holds.fr}."
         lines += _all(held, who=words.PEOPLE, holds=words.HOLDING)
     return lines
@@ -184,17 +166,17 @@ def cataphora_lines(number: int) -> List[Sentence]:
 
 
 @table
-def sense_cues(homograph: Homograph, sense: int) -> List[Sentence]:
+def sense_cues(homograph: words.Homograph, sense: int) -> List[Sentence]:
     """One variant: what makes one sense of a homograph likely."""
     line = "{who.en} {did.en} {when.en}.", "{who.fr} {did.fr} {when.fr}."
     return _all(line, who=words.PEOPLE, did=homograph.cues[sense], when=words.TIMES)
 
 
 @table
-def homograph_lines(homograph: Homograph) -> List[Sentence]:
+def homograph_lines(homograph: words.Homograph) -> List[Sentence]:
     """Two variants: the senses of the homograph."""
-    it, phrases = f"the {homograph.en}", [the(sense.fr, sense.gender) for sense in homograph.senses]
-    talk = [f"Nous avons parlé {of_the(sense.fr, sense.gender)}." for sense in homograph.senses]
+    it, phrases = f"the {homograph.en}", [words.the(sense.fr, sense.gender) for sense in homograph.senses]
+    talk = [f"Nous avons parlé {words.of_the(sense.fr, sense.gender)}." for sense in homograph.senses]
     did = f"{{who.en}} {{did.en}} {it}.", *(f"{{who.fr}} {{did.fr}} {phrase}." for phrase in phrases)
     return [
         _sentence(f"We talked about {it}.", *talk),
@@ -204,10 +186,10 @@ def homograph_lines(homograph: Homograph) -> List[Sentence]:
 
 
 @table
-def term_lines(term: Term) -> List[Sentence]:
+def term_lines(term: words.Term) -> List[Sentence]:
     """Two variants: the French forms of the term."""
-    forms = [form if term.is_name else the(form, MASCULINE) for form in term.fr]
-    about = [of(form) if term.is_name else of_the(form, MASCULINE) for form in term.fr]
+    forms = [form if term.is_name else words.the(form, words.MASCULINE) for form in term.fr]
+    about = [words.of(form) if term.is_name else words.of_the(form, words.MASCULINE) for form in term.fr]
     met = (
         f"{{who.en}} {{did.en}} {term.en} {{when.en}}.",
         *(f"{{who.fr}} {{did.fr}} {x} {{when.fr}}." for x in forms),
@@ -221,7 +203,7 @@ def term_lines(term: Term) -> List[Sentence]:
 
 
 @table
-def denials(verb: Verb) -> List[Sentence]:
+def denials(verb: words.Verb) -> List[Sentence]:
     """One variant: someone did not do it."""
     line = f"{{who.en}} did not {verb.en} {{when.en}}.", f"{{who.fr}} n'a pas {verb.done} {{when.fr}}."
     return _all(line, who=words.PEOPLE, when=words.TIMES)
@@ -232,7 +214,7 @@ def ellipsis_lines() -> List[Sentence]:
     """One variant per verb, in the order of ``lexicon.VERBS``: the verb that the English leaves out."""
     lines = [("But I did.", "Mais moi, j'ai"), ("But we did.", "Mais nous avons"), ("I did.", "Moi, j'ai")]
     for en, fr in (("everybody else", "tous les autres"), ("the others", "les autres")):
-        lines += [(f"{en} did.", f"{fr} ont"), (f"did {en}?", f"est-ce {that(fr)} ont")]
+        lines += [(f"{en} did.", f"{fr} ont"), (f"did {en}?", f"est-ce {words.that(fr)} ont")]
         lines.append((f"but {en} did.", f"mais {fr} ont"))
     ends = {"?": " ?", ".": "."}
     return [_sentence(en, *(f"{fr} {verb.done}{ends[en[-1]]}" for verb in words.VERBS)) for en, fr in lines]

@@ -3,21 +3,19 @@
 import json
 import random
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Literal, Optional, Sequence
 
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.folders import folder_output
-from ctxmt_fairseq.corpora.demo_corpus.contrastive import contrastive_sets
+from ctxmt_fairseq.corpora.demo_corpus.contrastive import as_files, contrastive_sets, index_entry
 from ctxmt_fairseq.corpora.demo_corpus.scenes import document, scenes_of
-from ctxmt_fairseq.corpora.demo_corpus.set_files import as_files, index_entry
 from ctxmt_fairseq.corpora.demo_corpus.twins import TwinMaker
 from ctxmt_fairseq.text.metadata_files import metadata_line
 
 LENGTHS = (4, 8)  # sentences of a document, unless --document-length says otherwise
 MOST_EXAMPLES = 1000  # of a set; more would hold out too much of the grammar
-FORMALITIES = ("stated", "implied")
 
 
 def write_demo_corpus(
@@ -28,7 +26,7 @@ def write_demo_corpus(
     document_length: Optional[int] = None,
     examples: int = 300,
     phenomena: Optional[Sequence[str]] = None,
-    formality: str = FORMALITIES[0],
+    formality: Literal["stated", "implied"] = "stated",
 ) -> Dict[str, List[Dict[str, Any]]]:
     """Write a demo corpus to a new or empty folder; the same arguments give the same bytes.
 
@@ -37,26 +35,17 @@ def write_demo_corpus(
     metadata field of this name, or ``implied``: no text names it, but genre, plot and sentences of a film's
     setting go with it.
     """
-    for name, number in (
-        ("documents", documents),
-        ("evaluation documents", evaluation_documents),
-        ("document length", 1 if document_length is None else document_length),
-    ):
-        if number < 1:
-            raise BadInput(f"expected at least 1 for {name}, found {number}")
     if examples % 2 or not 2 <= examples <= MOST_EXAMPLES:
         raise BadInput(f"expected an even number from 2 to {MOST_EXAMPLES} for examples, found {examples}")
-    if formality not in FORMALITIES:
-        raise BadInput(f"expected {' or '.join(FORMALITIES)} for formality, found {formality!r}")
     implied = formality == "implied"
     scenes = scenes_of(phenomena)
     sets, splits = [], []
     with folder_output(directory) as folder:
         maker = TwinMaker(random.Random(f"{seed}:contrastive"))
-        for contrastive in contrastive_sets(maker, examples, implied):
-            for path, text in as_files(contrastive):
+        for plan, made in contrastive_sets(maker, examples, implied):
+            for path, text in as_files(plan, made):
                 _write(folder / "contrastive" / path, text)
-            sets.append(index_entry(contrastive))
+            sets.append(index_entry(plan, made))
         _write(folder / "contrastive" / "sets.json", json.dumps(sets, indent=2) + "\n")
         counts = {"train": documents, "valid": evaluation_documents, "test": evaluation_documents}
         for split, count in counts.items():

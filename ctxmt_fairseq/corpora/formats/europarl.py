@@ -9,21 +9,29 @@ Example: ctxmt corpus europarl --source txt/en --target txt/de --source-lang en 
              --out text/train
 """
 
+import contextlib
 import functools
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Dict, Iterator, List, NamedTuple, Tuple
+from typing import Dict, Iterable, Iterator, List, NamedTuple, Tuple
 
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import FileWise, NewCorpus
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Pair, Part
-from ctxmt_fairseq.text.text_lines import PathLike, check_not_same, is_text, iterate_lines, open_text
+from ctxmt_fairseq.text.text_lines import (
+    PathLike,
+    check_not_same,
+    is_text,
+    iterate_lines,
+    open_text,
+    raw_lines,
+)
 
 _TAG = re.compile(r"\s*<(?P<name>[A-Za-z]+)(?P<attributes>(?:\s[^<>]*)?)/?>\s*")
-_ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|([^\s\">]+))")
+_ATTRIBUTE = re.compile(r"(?<!\w)(\w+)\s*=\s*(?:\"([^\"]*)\"|([^\s\">]+))")
 
 
 class Europarl(NewCorpus):
@@ -31,7 +39,7 @@ class Europarl(NewCorpus):
     target: Input = option("text of the target side", metavar="FOLDER|FILE")
     reading: FileWise
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterable[Part]:
         check_not_same(self.source, self.target)
         work = functools.partial(pair_days, skip=self.reading.skip_broken)
         return self.reading.parts(work, lines_of, days(self.source, self.target))
@@ -115,13 +123,14 @@ def pair_days(pair: Tuple[PathLike, PathLike], skip: bool = False) -> Part:
         if shapes[0] != shapes[1]:
             problems.setdefault(key, different)
         name = f"{Path(source).name.partition('.')[0]}/{key[0]}".rstrip("/")
+        name += f"#{key[1] + 1}" if key[1] else ""
         builder = DocumentBuilder(name, account)
         if key not in problems:
             for first, second in zip(here, there, strict=True):
                 _pair_blocks(first, second, builder)
         elif skip:
-            builder.leave_out("in broken chapters", sum(len(block.lines) for block in here or there))
-            account.broken.append(f"{name}: {problems[key]}")
+            lines = sum(len(block.lines) for block in here or there)
+            builder.leave_out("in broken chapters", lines, f"{name}: {problems[key]}")
         else:
             raise problems[key]
         pairs += builder.pairs
@@ -134,9 +143,7 @@ def _pair_blocks(first: Block, second: Block, builder: DocumentBuilder) -> None:
     if len(first.lines) == len(second.lines):
         rows = list(zip(first.lines, second.lines, strict=True))
         here, there = ([row[side] for row in rows if any(map(str.strip, row))] for side in (0, 1))
-    if len(here) < len(first.lines):
-        builder.account.read += len(first.lines) - len(here)
-        builder.account.left_out["blank"] += len(first.lines) - len(here)
+    builder.account.leave_out("blank", len(first.lines) - len(here))
     if len(here) != len(there):
         builder.leave_out("in blocks of different lengths", len(here))
         return
@@ -160,6 +167,9 @@ def days(source: PathLike, target: PathLike) -> Iterator[Tuple[Path, Path]]:
 
 
 def lines_of(pair: Tuple[PathLike, PathLike]) -> int:
-    """Count the lines of a day's source file that are no tag and not blank, without reading the rest."""
-    with open_text(pair[0]) as stream:
-        return sum(1 for line in stream if line.strip() and not line.lstrip().startswith(b"<"))
+    """Count the lines of a day's source file that are no tag and not blank, as far as it can be read."""
+    count = 0
+    with contextlib.suppress(BadInput), open_text(pair[0]) as stream:
+        for line in raw_lines(stream, pair[0]):
+            count += bool(line.strip()) and not line.lstrip().startswith(b"<")
+    return count

@@ -17,7 +17,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning, skip_broken
-from ctxmt_fairseq.corpora.formats.opus_names import document_id, exchanged
+from ctxmt_fairseq.corpora.formats.opus_names import document_id, order_of
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part, distinct
 from ctxmt_fairseq.text.text_lines import PathLike, check_not_same, is_text, lines_together
 
@@ -54,10 +54,8 @@ class Line(NamedTuple):
 def read_lines(
     source: PathLike, target: PathLike, ids: PathLike, languages: Sequence[str], skip: bool = False
 ) -> Iterator[Line]:
-    """Read the three files together; a line of ids is DOCUMENT, DOCUMENT, numbers, numbers between tabs.
-
-    OPUS orders the languages by alphabet: if the target language comes first, the sides are exchanged.
-    """
+    """Read the three files together; a line of ids is DOCUMENT, DOCUMENT, numbers, numbers between tabs, and
+    if the target language comes first (``order_of``), its sides are exchanged."""
     last: Sequence[str] = ("", "")
     for number, (*texts, line) in enumerate(lines_together(source, target, ids, lenient=skip), 1):
         try:
@@ -79,11 +77,7 @@ def _ids(
         message = "expected two documents and the numbers of their sentences, with tabs between them"
         raise BadInput(message, path, number)
     documents, sentences = tuple(columns[:2]), tuple(side.split() for side in columns[2:])
-    swap = exchanged(documents, languages)
-    if swap is None:
-        message = f"expected documents of {' and '.join(languages)}, found {' and '.join(documents)}"
-        raise BadInput(message, path, number)
-    order = -1 if swap else 1
+    order = order_of(documents, languages, path, number)
     return documents[::order], sentences[::order]
 
 
@@ -103,8 +97,7 @@ def _document(name: str, lines: Iterator[Line], languages: Sequence[str], cleani
     last: Optional[Line] = None
     for line in lines:
         if line.error:
-            builder.leave_out("broken lines")
-            builder.account.broken.append(line.error)
+            builder.leave_out("broken lines", error=line.error)
             continue
         if last and not all(
             follows(a[-1], b[0]) for a, b in zip(last.sentences, line.sentences, strict=True)

@@ -18,8 +18,6 @@ from ctxmt_fairseq.corpora.pairs import Part, distinct
 
 
 class LinkedCorpus(NewCorpus):
-    """A corpus of documents that OPUS aligns."""
-
     unit = "links"
 
     alignment: Input = option("OPUS' alignment, .gz or not")

@@ -1,7 +1,10 @@
 """Reads the names of OPUS' documents."""
 
 import re
-from typing import Optional, Sequence
+from typing import Sequence
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike
 
 _NAME = re.compile(r"(?P<language>[^/]+)/(?P<id>(?:[^/]+/)*[^/]+?)(?:\.xml)?(?:\.gz)?")
 
@@ -12,9 +15,13 @@ def document_id(name: str) -> str:
     return found["id"] if found else name
 
 
-def exchanged(names: Sequence[str], languages: Sequence[str]) -> Optional[bool]:
-    """Whether documents (``en/1.xml``) come in the other order than the languages; None: they are others."""
+def order_of(names: Sequence[str], languages: Sequence[str], path: PathLike, line: int) -> int:
+    """1 if documents (``en/1.xml``) come in the order of the languages, -1 in the other one.
+
+    OPUS orders the languages by alphabet. Documents of other languages are refused.
+    """
     found = [name.split("/")[0] for name in names]
-    if set(found) != set(languages) or not all(names):
-        return None
-    return found != list(languages)
+    if set(found) != set(languages):
+        message = f"expected documents of {' and '.join(languages)}, found {' and '.join(names)}"
+        raise BadInput(message, path, line)
+    return 1 if found == list(languages) else -1

@@ -66,9 +66,9 @@ class Pairing:
         """Why a link is left out; None if it is not."""
         if not (link.source and link.target):
             return None if self.keep_unaligned else "unaligned"
-        if self.min_overlap is not None and (link.overlap is None or link.overlap < self.min_overlap):
-            return "overlap"
-        return None
+        if self.min_overlap is None or (link.overlap is not None and link.overlap >= self.min_overlap):
+            return None
+        return "overlap"
 
 
 class _Side:
@@ -114,5 +114,4 @@ def _archives(paths: Tuple[str, ...]) -> Archives:
 
 
 def links_of(linked: LinkedDocuments) -> int:
-    """How far one piece of work brings the progress bar."""
     return len(linked.links)

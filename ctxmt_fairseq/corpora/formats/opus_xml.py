@@ -6,13 +6,13 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tu
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.corpora.formats.opus_names import exchanged
+from ctxmt_fairseq.corpora.formats.opus_names import order_of
 from ctxmt_fairseq.corpora.formats.opus_scanner import Sentences, metadata_around, metadata_of, scan
 from ctxmt_fairseq.corpora.formats.subtitle_times import Marks, Timed, sentence_times
 from ctxmt_fairseq.corpora.xml import parse_xml, xml_elements
 from ctxmt_fairseq.text.text_lines import PathLike
 
-_CLOCK = re.compile(r"\s*(\d+):(\d+):(\d+)(?:[.,:](\d+))?\s*")
+_CLOCK = re.compile(r"\s*(\d{1,9}):(\d{1,9}):(\d{1,9})(?:[.,:](\d{1,9}))?\s*")
 
 
 class Document(NamedTuple):
@@ -37,12 +37,11 @@ class Link(NamedTuple):
 
 
 class LinkedDocuments(NamedTuple):
-    """Two documents and all links between them, in the order of the file; ``line`` is where they begin."""
+    """Two documents and all links between them, in the order of the file."""
 
     source: str
     target: str
     links: List[Link]
-    line: int
 
 
 def read_opus_document(content: bytes, name: str) -> Document:
@@ -105,21 +104,15 @@ def _seconds(mark: Any) -> Optional[float]:
 
 
 def read_links(path: PathLike, source_lang: str, target_lang: str) -> Iterator[LinkedDocuments]:
-    """Read an alignment file, compressed or not, document by document.
-
-    OPUS orders the languages by alphabet: if the target language comes first, the sides are exchanged.
-    """
+    """Read an alignment file, compressed or not, document by document; if the target language comes first
+    (``order_of``), the sides are exchanged."""
     group = None
     for group in xml_elements(path, "linkGrp"):
         names = group.get("fromDoc", ""), group.get("toDoc", "")
-        swap = exchanged(names, (source_lang, target_lang))
-        if swap is None:
-            message = f"expected documents of {source_lang} and {target_lang}, found {names}"
-            raise BadInput(message, path, group.sourceline)
-        order = -1 if swap else 1
+        order = order_of(names, (source_lang, target_lang), path, group.sourceline)
         links = [_link(element, order, path) for element in group.iter("link")]
         source, target = names[::order]
-        yield LinkedDocuments(source, target, links, group.sourceline)
+        yield LinkedDocuments(source, target, links)
     if group is None:
         raise BadInput("expected an alignment of OPUS, found no <linkGrp>", path)
 

@@ -39,7 +39,7 @@ from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 from ctxmt_fairseq.corpora.record_files import COLUMNS, Record, read_records, text_of, value_of
 from ctxmt_fairseq.text.json_files import Place, get
 from ctxmt_fairseq.text.metadata_text import single_spaces, texts_by_field
-from ctxmt_fairseq.text.text_lines import iterate_lines, together
+from ctxmt_fairseq.text.text_lines import is_text, iterate_lines, together
 
 PRESETS: Dict[str, Dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("presets.yaml").read_bytes())
 _SIDES = ("source", "target")
@@ -47,13 +47,15 @@ Found = Union[Record, BadInput]
 
 
 class Row(NamedTuple):
-    """A record's lines (source, target, whether it is more than context), or why it is left out."""
+    """A record's lines (source, target, whether it is more than context), or why it is left out; whether the
+    document has no id but a number."""
 
     document: str
     lines: Sequence[Tuple[Any, ...]] = ()
     metadata: Mapping[str, str] = {}
     left_out: str = ""
-    error: str = ""
+    error: object = ""
+    numbered: bool = False
 
 
 class Records(NewCorpus):
@@ -76,14 +78,14 @@ class Records(NewCorpus):
         preset = {**PRESETS.get(self.preset or "", {})}
         fields = _by_name(preset.pop("fields", "").format(*self.languages).split())
         known = self.changed(**{name: value for name, value in preset.items() if not getattr(self, name)})
-        for name, group in itertools.groupby(known._rows(fields), key=operator.attrgetter("document")):
+        by = operator.attrgetter("document", "numbered")
+        for (name, _), group in itertools.groupby(known._rows(fields), key=by):
             builder = DocumentBuilder(name, Account())
             for row in group:
                 for source, target, current in row.lines:
                     builder.add(source, target, row.metadata, current)
                 if row.left_out:
-                    builder.leave_out(row.left_out)
-                builder.account.broken += [row.error] if row.error else []
+                    builder.leave_out(row.left_out, error=row.error)
             yield builder.part()
 
     def _rows(self, preset: Dict[str, str]) -> Iterator[Row]:
@@ -91,7 +93,7 @@ class Records(NewCorpus):
         exchanged = {re.sub("^(source|target)", _other, name): place for name, place in preset.items()}
         named = dict(zip(self.languages, _SIDES, strict=True))
         given = {named.get(name, name): place for name, place in _by_name(self.fields).items()}
-        numbers, last = map(str, itertools.count(1)), ""
+        numbers, last = map(str, itertools.count(1)), Row("")
         for path in self.files:
             fields = {**(exchanged if reverse.search(Path(path).name) else preset), **given}
             for side in _SIDES:
@@ -100,18 +102,18 @@ class Records(NewCorpus):
             inside = ""  # the number of a document without id
             for place, record in self._records(path, fields):
                 if record == {}:
-                    row, inside = Row(last, left_out="blank lines"), ""
+                    row, inside = last._replace(lines=(), left_out="blank lines", error=""), ""
                 else:
                     try:
                         row = self._row(record, fields, place)
                     except BadInput as error:
                         if not self.skip_broken:
                             raise
-                        row = Row(last or next(numbers), left_out="broken records", error=str(error))
+                        row = last._replace(lines=(), left_out="broken records", error=error)
                     if not row.document:
                         inside = inside if inside and self.blank_lines else next(numbers)
-                        row = row._replace(document=inside)
-                    last = row.document
+                        row = row._replace(document=inside, numbered=True)
+                    last = row
                 yield row
 
     def _records(self, path: str, fields: Dict[str, str]) -> Iterator[Tuple[Place, Found]]:
@@ -121,13 +123,19 @@ class Records(NewCorpus):
             return
         columns = [(name, iterate_lines(name, self.skip_broken)) for name in (path, *self.beside)]
         for number, lines in enumerate(together(columns), 1):
-            yield Place(path, number), dict(zip(COLUMNS, lines)) if "".join(lines).strip() else {}  # noqa: B905
+            broken = [name for (name, _), line in zip(columns, lines, strict=True) if not is_text(line)]
+            if broken:
+                yield Place(path, number), BadInput("expected UTF-8 text", broken[0], number)
+            else:
+                yield Place(path, number), dict(zip(COLUMNS, lines)) if "".join(lines).strip() else {}  # noqa: B905
 
     def _row(self, record: Found, fields: Dict[str, str], place: Place) -> Row:
         if isinstance(record, BadInput):
             raise record
         found = {name: value_of(record, where, place) for name, where in fields.items()}
         document = single_spaces(text_of(found.pop("document", None), place))
+        if not is_text(document):
+            raise place.error(f"expected text as a document's id, found {document[:60]!r}")
         for where, _, value in (each.partition("=") for each in self.leave_out):
             if text_of(value_of(record, where, place), place) == value:
                 return Row(document, left_out=f"{where}={value}")

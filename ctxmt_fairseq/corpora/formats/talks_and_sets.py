@@ -19,10 +19,10 @@ _TAG = re.compile(
     r"<(?P<end>/?)(?P<name>srcset|refset|tstset|doc|src|ref|hyp|seg|speaker|title|keywords)\b(?P<attributes>[^<>]*)>",
     re.IGNORECASE,
 )
-_ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'/>]+)")
+_ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'/>]+)")
 _KINDS = {"srcset": "src", "refset": "ref", "tstset": "hyp", "src": "src", "ref": "ref", "hyp": "hyp"}
 _DOCID = re.compile(
-    r"<doc\b[^>]*\bdocid\s*=\s*[\"']?([^\"'\s>]+)|<talkid>\s*(\S+?)\s*</talkid>", re.IGNORECASE
+    r"<doc\b[^<>]*\bdocid\s*=\s*[\"']?([^\"'\s>]+)|<talkid>\s*(\S+?)\s*</talkid>", re.IGNORECASE
 )
 # What a line of training text that is no text begins with; other lines that begin with < are text ("<3").
 _METADATA = re.compile(
@@ -82,8 +82,7 @@ def paired_files(
         if not here.numbered:
             check_not_same(source, target)
         account, pairs = Account(), []
-        if here.dropped:
-            account.read = account.left_out["metadata"] = here.dropped
+        account.leave_out("metadata", here.dropped)
         account.remarks["lines that begin like a tag"] += here.tag_like
         for name in dict.fromkeys([*here.texts, *there.texts]):
             problem = _problem(name, (here, there), (source, target), by)
@@ -93,10 +92,8 @@ def paired_files(
                 for number, text in here.texts[name].items():
                     builder.add(text, there.texts[name][number], about)
             elif skip:
-                builder.leave_out(
-                    "in broken documents", max(len(side.texts.get(name, ())) for side in (here, there))
-                )
-                account.broken.append(str(problem))
+                lines = max(len(side.texts.get(name, ())) for side in (here, there))
+                builder.leave_out("in broken documents", lines, problem)
             else:
                 raise problem
             pairs += builder.pairs
@@ -107,6 +104,8 @@ def _problem(
     name: str, sides: Sequence[Side], paths: Sequence[PathLike], by: Optional[str]
 ) -> Optional[BadInput]:
     """Why the texts of a document cannot be paired; None: they can."""
+    if not is_text(name):
+        return BadInput(f"expected UTF-8, found the document {name!r}", paths[0])
     for side in sides:
         if name in side.problems:
             return side.problems[name]
@@ -195,7 +194,7 @@ def read_segments(text: str, path: PathLike) -> Iterator[Segment]:
 def _segment(inside: Dict[str, Dict[str, str]], text: str, path: PathLike) -> Segment:
     side = next((name for name in _KINDS if name in inside), None)
     document = inside.get("doc", {})
-    name = document.get("docid") or document.get("id")
+    name = (document.get("docid") or document.get("id") or "").strip()
     if side is None or not name:
         message = "a segment is not in a document with an id (docid=, id=), or not in src, ref or hyp"
         raise BadInput(message, path)

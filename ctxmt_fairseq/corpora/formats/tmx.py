@@ -13,7 +13,7 @@ Example: ctxmt corpus tmx --tmx en-cs.tmx.gz --source-lang en --target-lang cs -
 
 import functools
 import itertools
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
@@ -21,6 +21,7 @@ from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning, skip_broken
 from ctxmt_fairseq.corpora.formats.language_codes import matching
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
+from ctxmt_fairseq.text.metadata_text import single_spaces
 from ctxmt_fairseq.text.text_lines import PathLike
 
 _NO_TEXT = {"bpt", "ept", "it", "ph", "ut"}  # inside a segment: formatting of the program that it is from
@@ -70,12 +71,13 @@ def read_units(path: PathLike, languages: Sequence[str], skip: bool = False) -> 
 def _unit(unit: Any, languages: Sequence[str]) -> Unit:
     variants: Dict[str, List[Side]] = {}
     for variant in unit.iterchildren("tuv"):
-        text, pages = None, []
+        text: Optional[str] = None
+        pages: List[str] = []
         for child in variant:
             if child.tag == "seg" and text is None:
                 text = "".join(_texts(child)) if len(child) else child.text or ""
-            elif child.tag == "prop" and child.text and child.get("type") == "source-document":
-                pages.append(" ".join(child.text.split()))
+            elif child.tag == "prop" and child.get("type") == "source-document":
+                pages += filter(None, [single_spaces(child.text or "")])
         if text is not None:
             code = variant.get(_XML_LANG) or variant.get("lang", "")
             variants.setdefault(code, []).append(Side(text, pages))
@@ -100,16 +102,14 @@ def tmx_documents(
     from ctxmt_fairseq.corpora.cleaning import clean
 
     units = itertools.chain.from_iterable(read_units(path, languages, skip) for path in paths)
-    for number, (run, pages) in enumerate(_runs(units), 1):
+    for number, (run, pages, account) in enumerate(_runs(units), 1):
         name = " ".join(side[0] for side in pages) if all(pages) else str(number)
-        builder = DocumentBuilder(name, Account())
-        remarks = builder.account.remarks
+        builder, remarks = DocumentBuilder(name, account), account.remarks
         remarks["pairs without address"] += not all(pages)
         remarks["units with several variants"] += sum(unit.variants for unit in run)
         for unit in run:
             if unit.left_out:
-                builder.leave_out(unit.left_out)
-                builder.account.broken += [unit.error] if unit.error else []
+                builder.hole()
                 continue
             texts = zip(unit.sides, languages, strict=True)
             here, there = (clean(side.text, language, cleaning, remarks) for side, language in texts)
@@ -117,20 +117,26 @@ def tmx_documents(
         yield builder.part()
 
 
-def _runs(units: Iterable[Unit]) -> Iterator[Tuple[List[Unit], List[List[str]]]]:
-    """Units that have pages in common on each side, and these pages; one that is left out is a hole."""
+def _runs(units: Iterable[Unit]) -> Iterator[Tuple[List[Unit], List[List[str]], Account]]:
+    """Units that have pages in common on each side, these pages, and the account of those that are left out,
+    of which the first in a row stands for a hole."""
     run: List[Unit] = []
     common: List[List[str]] = []
+    account = Account()
     for unit in units:
-        if not unit.left_out:
+        if unit.left_out:
+            account.leave_out(unit.left_out, error=unit.error)
+            if run and run[-1].left_out:
+                continue
+        else:
             shared = [
                 [page for page in have if page in side.pages]
                 for have, side in zip(common, unit.sides, strict=False)
             ]
             if run and not (shared and all(shared)):
-                yield run, common
-                run = []
+                yield run, common, account
+                run, account = [], Account()
             common = shared if run else [side.pages for side in unit.sides]
         run.append(unit)
     if run:
-        yield run, common
+        yield run, common, account

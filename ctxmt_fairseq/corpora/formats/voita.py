@@ -41,7 +41,6 @@ class Voita(NewCorpus):
     skip_broken: bool = skip_broken()
 
     def parts(self) -> Iterator[Part]:
-        """A part for each line."""
         check_not_same(self.source, self.target)
         paths = [self.source, self.target, *([self.release.context] if self.release.context else [])]
         lines = lines_together(*paths, lenient=self.skip_broken)
@@ -60,8 +59,7 @@ class Voita(NewCorpus):
                     error = BadInput(message, self.target, number)
                     if not self.skip_broken:
                         raise error
-                    builder.leave_out("in broken lines", len(sides[0]))
-                    builder.account.broken.append(str(error))
+                    builder.leave_out("in broken lines", len(sides[0]), error)
                     sides = [[], []]
                 for place, (first, second) in enumerate(zip(*sides, strict=True), 1):
                     current = self.release.current == "all" or place == len(sides[0])

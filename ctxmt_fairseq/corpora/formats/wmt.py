@@ -17,7 +17,7 @@ Examples:
 import itertools
 import re
 from pathlib import Path
-from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Sequence
 
 from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
@@ -35,9 +35,16 @@ from ctxmt_fairseq.text.text_lines import (
 )
 
 CANARY = "canary"  # the domain of the line that is to be kept out of training text
-BETWEEN, BROKEN = "blank lines between documents", "broken lines"
-# Both sides, the document and its domain, and why the line is left out, if it is.
-Line = Tuple[str, str, str, str, str]
+
+
+class Line(NamedTuple):
+    """Both sides of a line, the document and its domain, and why the line is left out, if it is."""
+
+    texts: Any
+    document: str
+    domain: str = ""
+    reason: str = ""
+    error: object = ""
 
 
 class Which(OptionGroup):
@@ -73,52 +80,57 @@ class Wmt(NewCorpus):
         return _documents(_divided(lines), keep_empty=False)
 
 
-def _sides(
-    source: PathLike, target: PathLike, languages: Sequence[str], skip: bool
-) -> Iterator[Tuple[str, ...]]:
-    """Both sides of each line, of two files or of the two columns of one; () for a broken line."""
+def _sides(source: PathLike, target: PathLike, languages: Sequence[str], skip: bool) -> Iterator[Any]:
+    """Both sides of each line, of two files or of the two columns of one; the error for a broken line."""
     if not same_file(source, target):
-        yield from map(tuple, lines_together(source, target, lenient=skip))
+        yield from lines_together(source, target, lenient=skip)
         return
     order = -1 if f"{languages[1]}-{languages[0]}" in re.split(r"[._]", Path(source).name) else 1
     for number, line in enumerate(iterate_lines(source, skip), 1):
         columns = line.split("\t")[:2] if line.strip() else ["", ""]
-        if len(columns) == 1 and not skip:
-            raise BadInput("is given for both sides: expected two columns, found no tab", source, number)
-        yield tuple(columns[::order]) if len(columns) == 2 else ()
+        if len(columns) == 2:
+            yield columns[::order]
+            continue
+        error = BadInput("is given for both sides: expected two columns, found no tab", source, number)
+        if not skip:
+            raise error
+        yield error
 
 
-def _divided(sides: Iterable[Tuple[str, ...]]) -> Iterator[Line]:
+def _divided(sides: Iterable[Any]) -> Iterator[Line]:
     """Number the documents: a line that is blank on both sides ends one."""
     number, inside = 0, False
     for texts in sides:
-        blank = bool(texts) and not any(text.strip() for text in texts)
+        broken = isinstance(texts, BadInput)
+        blank = not broken and not any(map(str.strip, texts))
         number += not blank and not inside
         inside = not blank
-        first, second = texts or ("", "")
-        yield first, second, str(number), "", BETWEEN if blank else "" if texts else BROKEN
+        reason = "broken lines" if broken else "blank lines between documents" if blank else ""
+        yield Line(texts, str(number), "", reason, texts if broken else "")
 
 
-def _named(source: PathLike, sides: Iterator[Tuple[str, ...]], names: PathLike, skip: bool) -> Iterator[Line]:
+def _named(source: PathLike, sides: Iterator[Any], names: PathLike, skip: bool) -> Iterator[Line]:
     last, columns = "", [(source, sides), (names, iterate_lines(names, skip))]
     for number, (texts, name) in enumerate(together(columns), 1):
         domain, _, document = name.partition("\t")
-        good = bool(domain.strip() and document.strip()) and is_text(name)
-        if not (good or skip):
-            raise BadInput(f"expected a domain, a tab and a document's id, found {name!r}", names, number)
-        last = document.strip() if good else last
-        first, second = texts or ("", "")
-        reason = BROKEN if not (good and texts) else CANARY if domain == CANARY else ""
-        yield first, second, last, domain if good else "", reason
+        error = texts if isinstance(texts, BadInput) else ""
+        if not (domain.strip() and document.strip() and is_text(name)):
+            error = BadInput(f"expected a domain, a tab and a document's id, found {name!r}", names, number)
+            if not skip:
+                raise error
+        else:
+            last = document.strip()
+        yield Line(texts, last, domain, "broken lines" if error else CANARY * (domain == CANARY), error)
 
 
 def _documents(lines: Iterable[Line], keep_empty: bool) -> Iterator[Part]:
     """Read a part per document; lines with a reason are left out and counted."""
-    for name, group in itertools.groupby(lines, key=lambda line: line[2]):
+    for name, group in itertools.groupby(lines, key=lambda line: line.document):
         builder = DocumentBuilder(name, Account(), keep_empty)
-        for source, target, _, domain, reason in group:
+        for texts, _, domain, reason, error in group:
             if reason:
-                builder.leave_out(reason)
+                builder.leave_out(reason, error=error)
             else:
+                source, target = texts
                 builder.add(source, target, {"domain": single_spaces(domain)} if domain else {})
         yield builder.part()

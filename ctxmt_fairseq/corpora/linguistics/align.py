@@ -121,7 +121,6 @@ def _write_tokens(texts: Sequence[Texts], files: Sequence[Path]) -> int:
 
 
 def _learnt(thot: Any, files: Sequence[Path], number: int) -> Any:
-    """Learn a model of one direction."""
     model = thot.FastAlignModel()
     model.variational_bayes = True  # as fast_align's authors advise (-v)
     if number:

@@ -22,7 +22,7 @@ KNOWN: Dict[str, Dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("phen
 VERBS = ("VERB", "AUX")
 _OPEN = (*VERBS, "NOUN", "ADJ", "PROPN")  # parts of speech that a verb is taken for
 # What may stand before a noun without deciding its case.
-_UNGOVERNING = ("ADJ", "DET", "PART", "CCONJ", "INTJ", "PUNCT", "SYM", None)
+_UNGOVERNING = ("ADJ", "ADV", "DET", "PRON", "PART", "CCONJ", "SCONJ", "INTJ", "PUNCT", "SYM", None)
 _SEEN = 3  # lines before that translate a word alike (MuDA: more than 2 times)
 _CONTENT = ("NOUN", "PROPN", "VERB", "ADJ")
 _LONG = 4  # letters of a word that means something, where no part of speech is known
@@ -45,9 +45,10 @@ class Rules:
         impersonal = [match.start() for match in _pattern(self.target, "impersonal").finditer(line.text)]
         addresses = self._addresses(line)
         for at, word in enumerate(line.target):
-            if at in addresses or word.start in impersonal or word.pos == "DET":  # le: pronoun and article
-                continue
             text, said = word.text.lower(), {each.text.lower() for each in line.sources(at)}
+            article = word.pos == "DET" and "it" not in said  # le, его: pronouns get the label, too
+            if at in addresses or word.start in impersonal or article:
+                continue
             for number, rows in self.target.get("pronouns", {}).items():
                 forms: Dict[str, str] = next((row for row in rows if text in row.values()), {})
                 if not forms or said.isdisjoint(self.source.get("pronouns", {}).get(number, ())):
@@ -78,11 +79,12 @@ class Rules:
         return found
 
     def _doubtful(self, line: Line, at: int) -> bool:
-        """Whether a word is capital for another reason, and translates no word such as "you"."""
-        first = not at or line.target[at - 1].text[-1] in ".!?:…"
-        if not first or not _is(self.target, "doubtful", line.target[at].text):
+        """Whether a word may mean something else, and translates no word such as "you"."""
+        text, first = line.target[at].text, not at or line.target[at - 1].text[-1] in ".!?:…"
+        if text[0].isupper() and not first or not _is(self.target, "doubtful", text):
             return False
-        return not any(_is(self.source, "you", each.text) for each in line.sources(at) or line.source)
+        said = line.sources(at) or line.source[: len(line.source) * first]
+        return not any(_is(self.source, "you", each.text) for each in said)
 
     def _verb(self, line: Line, at: int) -> List[int]:
         """The verb of a subject, by its form: a neighbour, or else the nearest finite one of its clause."""
@@ -98,25 +100,31 @@ class Rules:
         auxiliaries = [at for at in verbs if _is(self.source, "auxiliaries", line.source[at].text)]
         if all(any(at < verb in clause(line.source, at) for verb in verbs) for at in auxiliaries):
             return  # there is a verb behind each
-        lemmas = [{word.lemma for word in each.target if word.pos == "VERB"} for each in before]
         for at, word in enumerate(line.target):
-            if word.pos != "VERB" or not word.lemma or _is(self.target, "auxiliaries", word.lemma):
+            named = ("VERB",) if word.pos in VERBS else _CONTENT  # in the source: the word is no guess
+            beside = any(line.target[each].pos == "VERB" for each in clause(line.target, at))
+            known = _is(self.target, "auxiliaries", word.lemma or "")
+            if known or word.pos not in (_CONTENT if beside else _OPEN):
                 continue
-            distance = next((back for back, known in enumerate(lemmas, 1) if word.lemma in known), None)
-            again = any((each.pos, each.lemma) == ("VERB", word.lemma) for each in line.target[:at])
-            if distance and not again and all(each.pos != "VERB" for each in line.sources(at)):
+            again = any(_same_verb(word, each) for each in line.target[:at])
+            distance = _nearest(before, partial(_same_verb, word))
+            if distance and not again and all(each.pos not in named for each in line.sources(at)):
                 yield Hit("ellipsis", at, distance)
 
     def inflection(self, line: Line, before: Sequence[Line]) -> Iterator[Hit]:
-        """Nouns of a sentence without a verb, whose case a verb of the lines before decides."""
+        """Nouns of a sentence without a verb, whose case the lines before decide: by a verb or a noun."""
         if any(w.verb_form == "Fin" for w in line.source) or any(w.pos in VERBS for w in line.target):
             return
-        distance = _nearest(before, lambda word: word.pos in VERBS)
+        unsure = {"Nom", "Voc", None}
         for at, word in enumerate(line.target):
-            unsure = word.case in ("Nom", "Voc", None) or word.text.isupper()
-            if distance and is_noun(word) and not unsure:
+            if word.pos == "ADV":  # how many, less
+                unsure.add("Gen")
+            distance = _nearest(before, partial(_decides, word))
+            if distance and is_noun(word) and word.case not in unsure and not word.text.isupper():
                 yield Hit("inflection", at, distance)
-            if word.pos not in _UNGOVERNING:
+            after = line.target[at + 1 : at + 2]
+            listed = is_noun(word) and all(each.pos in ("PUNCT", "CCONJ") for each in after)
+            if word.pos not in _UNGOVERNING and not listed:
                 return
 
 
@@ -147,6 +155,17 @@ def _name(word: AnnotatedWord) -> str:
 
 def _means(word: AnnotatedWord) -> bool:
     return word.pos in _CONTENT if word.pos else word.text.isalpha() and len(word.text) >= _LONG
+
+
+def _decides(noun: AnnotatedWord, word: AnnotatedWord) -> bool:
+    return word.pos in VERBS or is_noun(word) and word.case == noun.case
+
+
+def _same_verb(word: AnnotatedWord, verb: AnnotatedWord) -> bool:
+    """By lemmas or beginnings: in short sentences verbs are often taken for nouns, and get no lemma."""
+    first, second = (each.text.lower()[:_LONG] for each in (word, verb))
+    alike = first == second and len(first) == _LONG
+    return verb.pos in VERBS and (alike or bool(word.lemma) and word.lemma == verb.lemma)
 
 
 def _pattern(known: Mapping[str, Any], name: str) -> "re.Pattern[str]":

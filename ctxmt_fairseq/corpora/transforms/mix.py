@@ -1,23 +1,36 @@
-"""Mixes several corpora in proportions."""
+"""One corpus from several: real and back-translated text, a large corpus and a small one of the domain.
+
+With ratios, the numbers of sentences are in this proportion: the corpus that is largest for its ratio is
+taken once, and the others are repeated; the last repetition takes documents at even distances. Without ratios
+each is taken once. A corpus without document ids becomes documents of one sentence. The ids get the
+number of the corpus and of the repetition before them (2.1/NAME).
+
+Example: ctxmt corpus mix text/crawl=1 text/talks=1 --source-lang en --target-lang de --out text/train
+"""
 
 import itertools
 from fractions import Fraction
-from typing import Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.command import argument
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Weighted
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Part, part_of
-from ctxmt_fairseq.corpora.text_rows import TextFiles
 
 
-def weighted_corpora(
-    texts: Sequence[str], languages: Tuple[str, str]
-) -> Tuple[List[TextFiles], List[Fraction]]:
-    """Read corpora, given as PREFIX or PREFIX=RATIO, and how often each is taken."""
-    prefixes, ratios = zip(*map(_prefix_and_ratio, texts), strict=True)
-    if None in ratios and any(ratios):
-        raise BadInput("expected a ratio for each corpus, or none")
-    files = [TextFiles(prefix, *languages, ids_optional=True) for prefix in prefixes]
-    return files, repetitions(files, ratios) if all(ratios) else [Fraction(1)] * len(files)
+class Mix(NewCorpus):
+    corpora: List[Weighted] = argument("PREFIX[=RATIO]", "how the names of each corpus' files begin")
+
+    def parts(self) -> Iterator[Part]:
+        from ctxmt_fairseq.corpora.text_rows import TextFiles
+
+        prefixes, ratios = zip(*map(_prefix_and_ratio, self.corpora), strict=True)
+        if None in ratios and any(ratios):
+            raise BadInput("expected a ratio for each corpus, or none")
+        corpora = [TextFiles(prefix, *self.languages, ids_optional=True) for prefix in prefixes]
+        times = repetitions(corpora, ratios) if all(ratios) else [Fraction(1)] * len(corpora)
+        return mix(corpora, times)
 
 
 def _prefix_and_ratio(text: str) -> Tuple[str, Optional[Fraction]]:
@@ -33,7 +46,7 @@ def _prefix_and_ratio(text: str) -> Tuple[str, Optional[Fraction]]:
     return prefix, ratio
 
 
-def repetitions(corpora: Sequence[TextFiles], ratios: Sequence[Fraction]) -> List[Fraction]:
+def repetitions(corpora: Sequence[Any], ratios: Sequence[Fraction]) -> List[Fraction]:
     """How often each corpus is taken, so that the numbers of sentences have the ratios.
 
     The smallest is 1: that corpus is taken once. Lines that are only context do not count.
@@ -46,7 +59,7 @@ def repetitions(corpora: Sequence[TextFiles], ratios: Sequence[Fraction]) -> Lis
     return [weight / min(weights) for weight in weights]
 
 
-def mix(corpora: Sequence[TextFiles], times: Sequence[Fraction]) -> Iterator[Part]:
+def mix(corpora: Sequence[Any], times: Sequence[Fraction]) -> Iterator[Part]:
     """Write one corpus after the other, each as often as asked for."""
     for number, (files, often) in enumerate(zip(corpora, times, strict=True), 1):
         for repetition in itertools.count(1):

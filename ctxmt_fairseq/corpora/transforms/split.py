@@ -1,51 +1,71 @@
-"""Splits a corpus by documents."""
+"""Corpora from one, such as training, development and test text: whole documents go to the one or the other.
+
+--held-out names another corpus, and what goes there: documents of a list (one id on each line), or a share of
+all, drawn by a hash of the id, so the same in every language. --by film goes by the film in ids
+YEAR/IMDB/FILE, whose documents then stay together.
+
+A pair of sentences that a later --held-out has too is a duplicate. With --duplicates context, the default, it
+stays as context only (PREFIX.current), so that nothing is trained on what is tested; leave-out: it goes, and
+the document ends there; keep: duplicates are only counted.
+
+Example: ctxmt corpus split text/all --held-out text/dev=0.01 --held-out text/test=test-ids.txt \\
+             --source-lang en --target-lang de --out text/train
+"""
 
 from array import array
-from typing import Iterator, List, Set, Tuple
+from typing import Any, Iterator, List, Literal
 
-import numpy as np
-
-from ctxmt_fairseq.corpora.films import HeldOut
-from ctxmt_fairseq.corpora.pair_hashes import among, pair_hash, pair_hashes
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.paths import Named
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus, OfCorpus
 from ctxmt_fairseq.corpora.pairs import Part, part_of, runs
-from ctxmt_fairseq.corpora.text_rows import TextFiles
 
 
-def split(files: TextFiles, held_out: HeldOut, duplicates: str) -> Iterator[Part]:
-    """Mark or leave out what later corpora hold out; ``held_out`` then routes each document to its corpus.
+class Split(NewCorpus, OfCorpus):
+    held_out: List[Named] = option(
+        "documents for another corpus: a list of ids, or a share of all",
+        action="append",
+        metavar="PREFIX=FILE|SHARE",
+    )
+    by: Literal["document", "film"] = option("what ids and shares are of", "document")
+    duplicates: Literal["context", "leave-out", "keep"] = option("pairs that a later corpus has", "context")
 
-    A pair is compared by 64 bits, in memory for held-out pairs; lines that are only context do not count.
-    """
-    hashes, found = _held_out_pairs(files, held_out)
-    for document in files.documents():
-        later = hashes[held_out(document[0].document)]
-        double = among(pair_hashes(document), later) & [pair.current for pair in document]
-        if duplicates == "leave-out":
-            kept = runs(document, np.flatnonzero(~double).tolist())
-            yield part_of(len(document), kept, "duplicates of held-out pairs")
-            continue
-        if duplicates == "context":
-            document = [pair._replace(current=pair.current and not twice)
-                        for pair, twice in zip(document, double, strict=True)]  # fmt: skip
-        part = part_of(len(document), document)
-        part.account.remarks[f"duplicates of held-out pairs ({duplicates})"] += int(double.sum())
+    def run(self) -> None:
+        from ctxmt_fairseq.corpora.films import HeldOut
+
+        held_out = HeldOut(self.held_out, self.by)
+        self.write(self.documents(held_out), held_out)
+
+    def documents(self, held_out: Any) -> Iterator[Part]:
+        """Mark or leave out what later corpora hold out; ``held_out`` says where a document goes. A pair is
+        compared by 64 bits, in memory for held-out pairs; lines that are only context do not count."""
+        import numpy as np
+
+        from ctxmt_fairseq.corpora.pair_hashes import among, pair_hash, pair_hashes
+
+        files, missing = self.text_files(), set(held_out.listed)
+        own = [array("Q") for _ in held_out.prefixes]  # the hashes of each held-out corpus
+        for document in files.documents():
+            name = document[0].document
+            missing.discard(held_out.key(name))
+            if number := held_out(name):
+                own[number - 1].extend(pair_hash(pair) for pair in document if pair.current)
+        later = [np.zeros(0, np.uint64)]  # for each corpus the sorted hashes of those behind it
+        for hashes in reversed(own):
+            later.insert(0, np.union1d(later[0], np.array(hashes, np.uint64)))
+        for document in files.documents():
+            known = later[held_out(document[0].document)]
+            double = among(pair_hashes(document), known) & [pair.current for pair in document]
+            if self.duplicates == "leave-out":
+                kept = runs(document, np.flatnonzero(~double).tolist())
+                yield part_of(len(document), kept, "duplicates of held-out pairs")
+                continue
+            if self.duplicates == "context":
+                document = [pair._replace(current=pair.current and not twice)
+                            for pair, twice in zip(document, double, strict=True)]  # fmt: skip
+            part = part_of(len(document), document)
+            part.account.remarks[f"duplicates of held-out pairs ({self.duplicates})"] += int(double.sum())
+            yield part
+        part = part_of(0, [])
+        part.account.remarks["listed, but not in the corpus"] += len(missing)
         yield part
-    part = part_of(0, [])
-    part.account.remarks["listed, but not in the corpus"] += len(held_out.listed - found)
-    yield part
-
-
-def _held_out_pairs(files: TextFiles, held_out: HeldOut) -> Tuple[List[np.ndarray], Set[str]]:
-    """For each corpus the sorted hashes of all pairs of later ones; and which listed names the corpus has."""
-    found: Set[str] = set()
-    each = [array("Q") for _ in range(len(held_out.prefixes) + 1)]
-    for document in files.documents():
-        name = document[0].document
-        found |= {held_out.key(name)} & held_out.listed
-        number = held_out(name)
-        if number:
-            each[number].extend(pair_hash(pair) for pair in document if pair.current)
-    later = [np.zeros(0, np.uint64)]
-    for hashes in reversed(each[1:]):
-        later.append(np.union1d(later[-1], np.array(hashes, np.uint64)))
-    return later[::-1], found

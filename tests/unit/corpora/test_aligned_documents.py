@@ -5,8 +5,8 @@ import json
 import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files, read_tagged_talks
+from tests.helpers.corpus_files import convert
 
 TAGS_EN = """<doc docid="1" genre="lectures">
 <url>http://www.ted.com/talks/al_gore</url>
@@ -81,28 +81,8 @@ def corpus(tmp_path):
     """``corpus(kind, {file: text}, options)``: source, target and ids of the lines that were written."""
 
     def make(kind, files, *options):
-        for name, text in files.items():
-            (tmp_path / name).write_text(text, encoding="utf-8")
-        paths = [str(tmp_path / option) if option in files else option for option in options]
-        main(
-            [
-                "corpus",
-                kind,
-                *paths,
-                "--source-lang",
-                "en",
-                "--target-lang",
-                "de",
-                "--out",
-                str(tmp_path / "out"),
-            ]
-        )
-        columns = [
-            (tmp_path / f"out.{end}").read_text(encoding="utf-8").split("\n")
-            for end in ("en", "de", "docids")
-        ]
-        assert all(column.pop() == "" for column in columns)
-        return list(zip(*columns, strict=True))
+        columns, _ = convert(tmp_path, kind, files, *options)
+        return list(zip(columns["en"], columns["de"], columns["docids"], strict=True))
 
     return make
 

@@ -5,30 +5,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
+from tests.helpers.corpus_files import convert
 
 TEXT = {"a.en": "A.\nB.\nC.\nD.\n", "a.de": "1.\n2.\n3.\n4.\n"}
 LINKS = "[0, 1]:[0]:0.123456\n[]:[1]:0.000000\n[2]:[2, 3]:0.2\n[3]:[]:0.0\n"
 
 
-def convert(folder, files, *options, alignment=("a.txt",), sources=("a",)):
+def aligned(folder, files, *options, alignment=("a.txt",), sources=("a",)):
     """The lines of the new corpus (source, target, id), and the marks of those that are context."""
-    for name, content in files.items():
-        (folder / name).write_text(content)
-    sides = {end: [str(folder / f"{name}.{end}") for name in sources] for end in ("en", "de")}
-    files = ("--source", *sides["en"], "--target", *sides["de"])
-    found = ("--alignment", *(str(folder / name) for name in alignment))
-    languages = ("--source-lang", "en", "--target-lang", "de", "--out", str(folder / "out"))
-    main(["corpus", "aligned", *files, *found, *languages, *options])
-    columns = [(folder / f"out.{end}").read_text().split("\n")[:-1] for end in ("en", "de", "docids")]
-    current = folder / "out.current"
-    return list(zip(*columns, strict=True)), "".join(current.read_text().split()) if current.exists() else ""
+    sides = ([f"{name}.{end}" for name in sources] for end in ("en", "de"))
+    names = [("--source", "--target", "--alignment"), (*sides, alignment)]
+    words = [word for option, of in zip(*names, strict=True) for word in (option, *of)]
+    columns, _ = convert(folder, "aligned", files, *words, *options)
+    lines = zip(columns["en"], columns["de"], columns["docids"], strict=True)
+    return list(lines), "".join(columns.get("current", ()))
 
 
 def test_links_and_sentences_without_counterpart(tmp_path):
     files = {**TEXT, "a.txt": LINKS}
-    assert convert(tmp_path, files) == ([("A. B.", "1.", "a"), ("C.", "3. 4.", "a/2")], "")
+    assert aligned(tmp_path, files) == ([("A. B.", "1.", "a"), ("C.", "3. 4.", "a/2")], "")
     lines = [("A. B.", "1.", "a"), ("", "2.", "a"), ("C.", "3. 4.", "a"), ("D.", "", "a")]
-    assert convert(tmp_path, files, "--unaligned", "keep") == (lines, "1010")
+    assert aligned(tmp_path, files, "--unaligned", "keep") == (lines, "1010")
 
 
 @pytest.mark.parametrize("one", [True, False])
@@ -38,7 +35,7 @@ def test_alignments_of_several_documents(tmp_path, one):
     files = {**TEXT, "b.en": "A.\n", "b.de": "Z.\n", "c.en": "", "c.de": "Z.\n"}
     texts = {"x": short, "y": "[0]:[0]\n", "z": "[]:[0]\n"}
     files |= {"x": "".join(texts.values())} if one else texts
-    lines, _ = convert(tmp_path, files, alignment="x" if one else "xyz", sources="abc")
+    lines, _ = aligned(tmp_path, files, alignment="x" if one else "xyz", sources="abc")
     assert [line[2] for line in lines] == ["a", "a/2", "b"] and lines[2] == ("A.", "Z.", "b")
 
 
@@ -60,7 +57,7 @@ def test_alignments_of_several_documents(tmp_path, one):
 )
 def test_refusals(tmp_path, capsys, links, words):
     with pytest.raises(SystemExit) as end:
-        convert(tmp_path, {**TEXT, "a.txt": links})
+        aligned(tmp_path, {**TEXT, "a.txt": links})
     error = capsys.readouterr().err
     assert end.value.code == 2 and words in error and "Traceback" not in error
     assert not list(tmp_path.glob("out*"))
@@ -86,7 +83,7 @@ def test_every_sentence_is_there_once_in_order(tmp_path_factory, links):
         lines.append(f"{sides[0]}:{sides[1]}:0.5\n")
     sizes = dict(zip(("en", "de"), at, strict=True))
     text = {f"a.{end}": "".join(f"{end}{place}\n" for place in range(size)) for end, size in sizes.items()}
-    found, _ = convert(folder, {**text, "a.txt": "".join(lines)}, "--unaligned", "keep")
+    found, _ = aligned(folder, {**text, "a.txt": "".join(lines)}, "--unaligned", "keep")
     for side, end in enumerate(("en", "de")):
         assert " ".join(line[side] for line in found).split() == text[f"a.{end}"].split()
     assert [all(line[:2]) for line in found] == [all(link) for link in links]

@@ -1,5 +1,7 @@
 """``--skip-broken``: whatever a reader reads, the smallest broken unit is left out, and counted."""
 
+import time
+
 import pytest
 
 from tests.unit.corpora.test_aligned_documents import sets, sgm
@@ -113,6 +115,47 @@ def test_a_document_of_a_set(corpus, bad):  # noqa: F811
     assert len(corpus("wmt", files, "--source", "a", "--target", "b")[0]) == 4
 
 
+def test_documents_whose_ids_are_no_text(corpus, capsys):  # noqa: F811
+    def both(kind):
+        first = sgm(kind, ["1", "2"]).replace("1012-bbc", "caf\udce9")
+        return (first + sgm(kind, ["3"])).encode("utf-8", "surrogateescape")
+
+    files, sides = {"a": both("srcset"), "b": both("refset")}, ("--source", "a", "--target", "b")
+    with pytest.raises(SystemExit):
+        corpus("wmt", files, *sides)
+    assert "a: expected UTF-8, found the document" in capsys.readouterr().err
+    found, counts = corpus("wmt", files, *sides, "--skip-broken")
+    assert found == [("3", "3")] and counts["left_out"] == {"in broken documents": 2}
+    files = {name: text.replace(b"caf\xe9", b" ") for name, text in files.items()}
+    with pytest.raises(SystemExit):
+        corpus("wmt", files, *sides)
+    assert "a segment is not in a document with an id" in capsys.readouterr().err
+
+
+def test_columns_beside_each_other(corpus):  # noqa: F811
+    files = {"a": "A\nB\n", "b": "a\nb\n", "names": b"caf\xe9\nx\n"}
+    for field in ("document", "speaker"):
+        options = ("a", "--beside", "b", "names", "--fields", "source=1", "target=2", f"{field}=3")
+        found, counts = corpus("records", files, *options, "--skip-broken")
+        assert found == [("B", "b")] and counts["left_out"] == {"broken records": 1}
+        assert "names:1: expected UTF-8 text" in counts["broken"][0]
+
+
+@pytest.mark.parametrize("kind", ["wmt", "ted", "europarl"])
+def test_tags_of_any_length_take_no_time(corpus, kind):  # noqa: F811
+    """A megabyte of one attribute took hours."""
+    long = "a" * 300_000
+    text = {
+        "wmt": f'<{{0}}><doc docid="1" {long}><seg id="1">A</seg></doc></{{0}}>',
+        "ted": f'<doc docid="1" {long}>\n<doc>{"<doc " * 60_000}\nA\n',
+        "europarl": f"<CHAPTER ID=1 {long}>\nA\n",
+    }[kind]
+    files = {"a": text.format("srcset"), "b": text.format("refset")}
+    began = time.process_time()
+    assert corpus(kind, files, "--source", "a", "--target", "b")[0] == [("A", "A")]
+    assert time.process_time() - began < 5
+
+
 def test_a_talk(corpus):  # noqa: F811
     talks = [talk("a", "b"), talk("c").replace("id>1", "id>2")]
     files = {"a": "".join(talks), "b": "".join([talk("A"), talks[1]])}
@@ -189,6 +232,7 @@ def test_a_line(corpus, capsys, kind, options, reason):  # noqa: F811
     assert "b'" not in (error := capsys.readouterr().err) and ":2: expected" in error
     found, counts = corpus(kind, files, *sides, *options, "--skip-broken")
     assert found == [("One.", "Eins."), ("Three.", "Drei.")] and counts["left_out"] == {reason: 1}
+    assert len(counts["broken"]) == (reason != "not UTF-8")
 
 
 def test_a_line_with_other_sentences_on_its_sides(corpus):  # noqa: F811

@@ -21,6 +21,9 @@ def cleaned(line, language, steps, changed):
     [
         ("entities", "en", "Tom &amp;amp; Ann &lt;i&gt;", "Tom & Ann <i>"),
         ("entities", "en", "fish & chips", "fish & chips"),
+        ("ocr", "fr_CA", "iI dit", "il dit"),  # a region has its language's rules
+        ("punctuation", "fr-CA", "1\u00a0234", "1,234"),
+        ("punctuation", "en_GB", '"Yes".', '"Yes."'),
         ("markup", "en", "<i>Go</i> <font color=red>now</font> {\\an8}!", "Go now !"),
         ("markup", "en", "2 < 3 and 4 > 1", "2 < 3 and 4 > 1"),
         ("brackets", "en", "(laughs) Yes. [DOOR SLAMS] *sighs* No.", "Yes. No."),

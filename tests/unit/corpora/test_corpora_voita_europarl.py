@@ -1,10 +1,11 @@
 """Voita et al.'s released corpora, and Europarl's text with tags."""
 
+import gzip
 import json
 
 import pytest
 
-from ctxmt_fairseq.cli.main import main
+from tests.helpers.corpus_files import convert
 
 DAY_EN = """<CHAPTER ID=1>
 Resumption of the session
@@ -40,17 +41,7 @@ Drei & vier < fünf.
 def corpus(tmp_path):
     """``corpus(kind, options)``: columns of the lines that were written, and the counts."""
 
-    def make(kind, *options):
-        languages = ("--source-lang", "en", "--target-lang", "de", "--out", tmp_path / "out")
-        main([*map(str, ("corpus", kind, *options, *languages))])
-        columns = {
-            end: path.read_text(encoding="utf-8").splitlines()
-            for end in ("en", "de", "docids", "current", "meta.jsonl")
-            if (path := tmp_path / f"out.{end}").exists()
-        }
-        return columns, json.loads((tmp_path / "out.counts.json").read_text())
-
-    return make
+    return lambda kind, *options: convert(tmp_path, kind, {}, *options)
 
 
 def write(path, text):
@@ -87,6 +78,22 @@ def test_europarl(corpus, days):
     dropped = {"in blocks of different lengths": 2, "tags": 7, "blank": 1}
     assert counts["left_out"] == dropped and counts["read"] == 16 == counts["kept"] + 10
     assert corpus("europarl", *days, "--workers", 2) == (columns, {**counts, "settings": counts["settings"]})
+
+
+def test_a_chapter_that_comes_twice_is_two_documents(corpus, tmp_path):
+    text = "<CHAPTER ID=6>\na\nb\n<CHAPTER ID=6>\nc\n"
+    sides = [write(tmp_path / side / "d.txt", text) for side in ("en", "de")]
+    columns, _ = corpus("europarl", "--source", sides[0], "--target", sides[1])
+    assert columns["docids"] == ["d/6", "d/6", "d/6#2"]
+
+
+def test_a_damaged_day_is_left_out(corpus, days, tmp_path):
+    """Its lines are counted as far as it can be read."""
+    packed = gzip.compress(b"<CHAPTER ID=1>\n" + b"A line.\n" * 9)
+    (tmp_path / "en" / "ep-00-01-18.txt").write_bytes(packed[:-6])
+    _, counts = corpus("europarl", *days, "--skip-broken")
+    assert counts["left_out"]["in broken files"] in range(10) and counts["kept"] == 5
+    assert "18.txt" in counts["broken"][0] and "damaged" in counts["broken"][0]
 
 
 def test_europarl_refusals(corpus, days, tmp_path, capsys):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora import workers, writer
-from ctxmt_fairseq.corpora.pairs import Account, Pair, Part
+from ctxmt_fairseq.corpora.pairs import Account, Pair, Part, whole_document
 from ctxmt_fairseq.corpora.workers import in_order
 from ctxmt_fairseq.corpora.writer import _Corpus
 from tests.helpers.opus_files import alignment, document, sentence, write_folder, write_zip
@@ -138,9 +138,10 @@ PAIRS = st.builds(
 )  # fmt: skip
 
 
-def test_an_id_of_several_lines_is_refused_and_nothing_is_written(tmp_path):
-    parts = [Part([Pair("a", "b", "film"), Pair("a", "b", "film\n2")], Account(2, 2))]
-    with pytest.raises(BadInput, match=r"the document id 'film\\n2' has a line break"):
+@pytest.mark.parametrize("name", ["film\n2", " ", "caf\udce9", "nul\0"])
+def test_an_id_that_is_no_line_of_text_is_refused_and_nothing_is_written(tmp_path, name):
+    parts = [Part([Pair("a", "b", "film"), Pair("a", "b", name)], Account(2, 2))]
+    with pytest.raises(BadInput, match="expected a document id on one line, found '"):
         writer.write_corpus(parts, [str(tmp_path / "corpus")], ["en", "de"], {})
     assert list(tmp_path.iterdir()) == []
 
@@ -157,9 +158,20 @@ def test_every_pair_is_written_once(tmp_path_factory, lists, routed):
     record = writer.write_corpus(parts, list(map(str, prefixes)), ["en", "de"], {}, route)
     for number, prefix in enumerate(prefixes):
         mine = [pair for pair in pairs if route(pair.document) == number]
+        documents = [
+            (pair, piece, name)
+            for piece, part in enumerate(parts)
+            for name, (_, group) in enumerate(itertools.groupby(part.pairs, key=lambda pair: pair.document))
+            for pair in group
+            if route(pair.document) == number
+        ]
         files = {end: content.decode().split("\n")[:-1] for end, content in read(prefix).items()}
         assert (files["en"], files["de"]) == ([pair.source for pair in mine], [pair.target for pair in mine])
-        assert files["docids"] == [pair.document for pair in mine]
+        assert [whole_document(name) for name in files["docids"]] == [pair.document for pair in mine]
+        for (first, last), (name, other) in zip(
+            itertools.pairwise(documents), itertools.pairwise(files["docids"]), strict=True
+        ):
+            assert (first[1:] == last[1:]) == (name == other)  # a part has whole documents
         marks, metadata = ["01"[pair.current] for pair in mine], [pair.metadata for pair in mine]
         assert files.get("current") == (marks if "0" in marks else None)
         found = [json.loads(line) for line in files.get("meta.jsonl", ())]

@@ -1,7 +1,9 @@
 """Metadata of films for a corpus: databases as they come, the join by IMDb's ids, the coverage."""
 
+import bz2
 import gzip
 import json
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -9,7 +11,9 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.corpora.film_metadata import Film, film_of_document, film_texts
+from ctxmt_fairseq.corpora.film_metadata import film_texts
+from ctxmt_fairseq.corpora.film_records import read_omdb
+from ctxmt_fairseq.corpora.films import Film, film_of_document
 
 OMDB = {
     "Title": "Supernatural", "Year": "2005–2020", "Rated": "TV-14", "Released": "13 Sep 2005",
@@ -178,6 +182,14 @@ def test_a_field_in_a_file_of_its_own(corpus, capsys):
         "train.meta.plot: is there already, but a field is in one file: remove it" in capsys.readouterr().err
     )
     assert not (corpus / "train.meta.jsonl").exists()
+
+
+def test_compressed_records_are_not_passed_over(tmp_path):
+    for name, records in (("a.json.gz", ["1"]), ("b.jsonl.gz", ["2", "3"]), ("tt4.json.bz2", [""])):
+        pack = bz2.compress if name.endswith("bz2") else gzip.compress
+        lines = (json.dumps({"imdbID": f"tt{film}" if film else None, "Genre": "Drama"}) for film in records)
+        (tmp_path / name).write_bytes(pack("\n".join(lines).encode()))
+    assert set(read_omdb([tmp_path], {"1", "2", "3", "4"}, Counter())) == {"1", "2", "3", "4"}
 
 
 def test_a_missing_file_is_named():

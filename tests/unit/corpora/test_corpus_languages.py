@@ -1,11 +1,9 @@
 """Which language's text is taken, and which tags are tags: what looks right and is the other side's text."""
 
-import json
-
 import pytest
 
-from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.formats.language_codes import code_of, matching
+from tests.helpers.corpus_files import convert
 from tests.unit.corpora.test_aligned_documents import sets, sgm
 from tests.unit.corpora.test_corpus_tmx import side, tmx
 
@@ -15,16 +13,8 @@ def corpus(tmp_path):
     """``corpus(kind, {file: text}, options)``: pairs of the corpus, and its account."""
 
     def make(kind, files, *options, languages=("en", "de")):
-        for name, text in files.items():
-            content = text if isinstance(text, bytes) else text.encode()
-            (tmp_path / name).write_bytes(content)
-        paths = [str(tmp_path / option) if option in files else option for option in options]
-        names = ("--source-lang", languages[0], "--target-lang", languages[1])
-        for old in tmp_path.glob("out.*"):
-            old.unlink()
-        main(["corpus", kind, *paths, *names, "--out", str(tmp_path / "out")])
-        columns = [(tmp_path / f"out.{end}").read_text().splitlines() for end in languages]
-        return list(zip(*columns, strict=True)), json.loads((tmp_path / "out.counts.json").read_text())
+        columns, counts = convert(tmp_path, kind, files, *options, languages=languages)
+        return list(zip(*(columns[end] for end in languages), strict=True)), counts
 
     return make
 

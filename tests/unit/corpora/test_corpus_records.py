@@ -15,6 +15,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.formats.records import PRESETS
 from ctxmt_fairseq.corpora.record_files import read_records
+from tests.helpers.corpus_files import convert
 from tests.helpers.public_corpora import SAMPLES, jsonl
 
 CRAWL = """\
@@ -24,36 +25,28 @@ http://c\thttp://b\tA.\tB.\t1
 """
 
 
-def convert(folder, files, *options, languages=("en", "cs")):
+def converted(folder, files, *options, languages=("en", "cs")):
     """Run the command on files, content by name; returns the lines (source, target, id), the marks, the
     metadata and the counts."""
-    for name, content in files.items():
-        content = content if isinstance(content, bytes) else content.encode("utf-8", "surrogateescape")
-        (folder / name).write_bytes(content)
-    first = [str(folder / name) for name in files if not name.startswith("beside")]
-    beside = [str(folder / name) for name in files if name.startswith("beside")]
-    ends = ("--source-lang", languages[0], "--target-lang", languages[1], "--out", str(folder / "out"))
-    main(["corpus", "records", *first, *(["--beside", *beside] if beside else []), *options, *ends])
-
-    def read(end):
-        path = folder / f"out.{end}"
-        return path.read_text(encoding="utf-8").split("\n")[:-1] if path.exists() else []
-
-    lines = list(zip(*map(read, (*languages, "docids")), strict=True))
-    metadata = [json.loads(line) for line in read("meta.jsonl")]
-    return lines, "".join(read("current")), metadata, json.loads((folder / "out.counts.json").read_text())
+    first = [name for name in files if not name.startswith("beside")]
+    beside = [name for name in files if name.startswith("beside")]
+    options = (*first, *(["--beside", *beside] if beside else []), *options)
+    columns, counts = convert(folder, "records", files, *options, languages=languages)
+    lines = list(zip(*(columns[end] for end in (*languages, "docids")), strict=True))
+    metadata = [json.loads(line) for line in columns.get("meta.jsonl", ())]
+    return lines, "".join(columns.get("current", ())), metadata, counts
 
 
 def refused(capsys, *args, **kwargs):
     with pytest.raises(SystemExit) as end:
-        convert(*args, **kwargs)
+        converted(*args, **kwargs)
     error = capsys.readouterr().err
     assert end.value.code == 2 and "Traceback" not in error
     return error
 
 
 def test_a_raw_crawl(tmp_path):
-    lines, _, _, counts = convert(
+    lines, _, _, counts = converted(
         tmp_path,
         {"raw.gz": gzip.compress(CRAWL.encode())},
         "--fields",
@@ -68,18 +61,36 @@ def test_a_raw_crawl(tmp_path):
 
 def test_columns_of_czeng(tmp_path):
     text = "news-b1-00train-f1\t0.9\tJedna.\tOne.\n\nnews-b1-00train-f1\t0.2\tDvě.\tTwo.\n"
-    lines, _, _, counts = convert(tmp_path, {"raw": text}, "--fields", "document=1", "cs=3", "en=4")
+    lines, _, _, counts = converted(tmp_path, {"raw": text}, "--fields", "document=1", "cs=3", "en=4")
     assert lines == [("One.", "Jedna.", "news-b1-00train-f1"), ("Two.", "Dvě.", "news-b1-00train-f1/2")]
     assert counts["left_out"] == {"blank lines": 1}
 
 
 def test_records_without_id_are_documents_in_all_files(tmp_path):
-    lines, *_ = convert(tmp_path, {"a": "A\tB\n", "b": "C\tD\n"}, "--fields", "source=1", "target=2")
+    lines, *_ = converted(tmp_path, {"a": "A\tB\n", "b": "C\tD\n"}, "--fields", "source=1", "target=2")
     assert lines == [("A", "B", "1"), ("C", "D", "2")]
-    lines, *_ = convert(
+    lines, *_ = converted(
         tmp_path, {"a": "\tA\tB\n \tC\tD\n"}, "--fields", "document=1", "source=2", "target=3"
     )
     assert lines == [("A", "B", "1"), ("C", "D", "2")]
+
+
+def test_a_number_is_no_id_that_others_have(tmp_path):
+    text = jsonl(*({"s": "A", "t": "B", "id": name} for name in ("1", None, "2", "2", None)))
+    lines, *_ = converted(tmp_path, {"a": text}, "--fields", "source=s", "target=t", "document=id")
+    assert [line[2] for line in lines] == ["1", "1#2", "2", "2", "2#2"]
+
+
+def test_a_value_in_no_column_of_the_first_line_is_not_lost(tmp_path, capsys):
+    """A tab in a text moves all that is behind it."""
+    fields = ("--fields", "source=s", "target=t", "speaker=by")
+    text = "s\tt\tby\nA\tB\tZoé\t \na\tA\tB\tZoé\n"
+    with pytest.raises(SystemExit):
+        converted(tmp_path, {"a": text}, *fields)
+    assert "a:3: expected the 3 columns of the first line, found 4" in capsys.readouterr().err
+    lines, _, metadata, counts = converted(tmp_path, {"a": text}, *fields, "--skip-broken")
+    assert lines == [("A", "B", "1")] and metadata == [{"speaker": "Zoé"}]
+    assert counts["left_out"] == {"broken records": 1}
 
 
 def test_one_text_in_three_layouts_is_one_corpus(tmp_path):
@@ -96,7 +107,7 @@ def test_one_text_in_three_layouts_is_one_corpus(tmp_path):
         "parquet": (tmp_path / "made").read_bytes(),
     }
     fields = ("--fields", "document=id", "source=s", "target=t", "speaker=by", "genre==talk")
-    made = {name: convert(tmp_path, {name: content}, *fields) for name, content in files.items()}
+    made = {name: converted(tmp_path, {name: content}, *fields) for name, content in files.items()}
     lines, _, metadata, _ = made["tsv"]
     assert lines == [(s, t, d) for d, s, t, _ in rows]
     assert metadata == [
@@ -106,7 +117,7 @@ def test_one_text_in_three_layouts_is_one_corpus(tmp_path):
     ]
     assert made["jsonl"][:3] == made["parquet"][:3] == made["tsv"][:3]
     text = jsonl({"s": "A", "t": "B", "id": 7, "by": [1, "x"]}, {"s": "C", "t": "D", "id": 7, "by": True})
-    assert convert(tmp_path, {"j": text}, *fields[:5])[2] == [{"speaker": "1, x"}, {"speaker": "true"}]
+    assert converted(tmp_path, {"j": text}, *fields[:5])[2] == [{"speaker": "1, x"}, {"speaker": "true"}]
 
 
 @pytest.mark.parametrize("pack", [bz2.compress, lzma.compress, gzip.compress])
@@ -114,14 +125,14 @@ def test_a_record_that_is_a_document(tmp_path, pack):
     """Lists of sentences, lines and paragraphs; blank lines on both sides go, and no hole is made of them."""
     lists = jsonl({"s": ["A", "B"], "t": ["1", "2"], "id": "x"}, {"s": ["C"], "t": ["3"], "id": "y"})
     fields = ("--fields", "source=s", "target=t", "document=id")
-    lines, *_ = convert(tmp_path, {"packed": pack(lists.encode())}, *fields)
+    lines, *_ = converted(tmp_path, {"packed": pack(lists.encode())}, *fields)
     assert lines == [("A", "1", "x"), ("B", "2", "x"), ("C", "3", "y")]
     texts = [("A\nB\n\nC", "1\n2\n\n3"), ("A\nB\n\nC", "1 2\n\n3"), ("A\n\nB", "1\n2\n")]
     text = jsonl(*({"s": s, "t": t, "id": str(number)} for number, (s, t) in enumerate(texts)))
-    lines, *_ = convert(tmp_path, {"j": text}, *fields, "--split-lines")
+    lines, *_ = converted(tmp_path, {"j": text}, *fields, "--split-lines")
     assert lines[:3] == [("A", "1", "0"), ("B", "2", "0"), ("C", "3", "0")]
     assert lines[3:] == [("A B", "1 2", "1"), ("C", "3", "1"), ("A", "1", "2"), ("B", "2", "2")]
-    assert convert(tmp_path, {"j": text}, *fields)[0][0] == ("A B C", "1 2 3", "0")
+    assert converted(tmp_path, {"j": text}, *fields)[0][0] == ("A B C", "1 2 3", "0")
 
 
 METADATA = {
@@ -135,7 +146,7 @@ METADATA = {
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_public_corpus_becomes_a_data_folder(tmp_path, preset):
     files, languages, expected = SAMPLES[preset]
-    lines, marks, metadata, counts = convert(tmp_path, files, "--preset", preset, languages=languages)
+    lines, marks, metadata, counts = converted(tmp_path, files, "--preset", preset, languages=languages)
     assert lines == expected
     context = [not source or not target or (source, target) == ("B.", "Z.") for source, target, _ in lines]
     assert marks == "".join(str(1 - each) for each in context) * any(context)
@@ -157,7 +168,7 @@ def test_links_that_cross_or_are_wrong(tmp_path, capsys):
         {"src": [], "tgt": ["1.2"]},
     ]
     text = {"a": jsonl(record, {**record, "lang_pair": "en-de"})}
-    lines, marks, _, counts = convert(tmp_path, text, "--preset", "dochplt", languages=languages)
+    lines, marks, _, counts = converted(tmp_path, text, "--preset", "dochplt", languages=languages)
     assert [line[:2] for line in lines] == [("B.", ""), ("C.", "X."), ("A.", "Y.")] and marks == "011"
     assert counts["left_out"] == {"in other languages": 1}
     for key, value, words in [
@@ -180,14 +191,14 @@ def test_what_is_given_comes_before_the_preset(tmp_path):
         "is_bad_source": True,
     }
     options = ("--preset", "wmt24pp", "--fields", "target=by", "--leave-out", "domain=y")
-    assert convert(tmp_path, {"en-de_DE.jsonl": jsonl(record)}, *options)[0] == [("A", "C", "d")]
+    assert converted(tmp_path, {"en-de_DE.jsonl": jsonl(record)}, *options)[0] == [("A", "C", "d")]
 
 
 def test_broken_records(tmp_path, capsys):
     columns = "d\tA\tB\nd\tC\nd\tD\tE\n\udcff\tF\tG\n"
     fields = ("--fields", "document=1", "source=2", "target=3")
     assert "raw:2: expected '3', found '1', '2'" in refused(capsys, tmp_path, {"raw": columns}, *fields)
-    lines, _, _, counts = convert(tmp_path, {"raw": columns}, *fields, "--skip-broken")
+    lines, _, _, counts = converted(tmp_path, {"raw": columns}, *fields, "--skip-broken")
     assert lines == [("A", "B", "d"), ("D", "E", "d/2")]
     assert counts["left_out"] == {"broken records": 2} and len(counts["broken"]) == 2
     good = {"s": "A", "t": "B", "id": "d"}
@@ -206,13 +217,13 @@ def test_broken_records(tmp_path, capsys):
     text = jsonl(good) + "\n".join(bad) + "\n" + jsonl(good)
     fields = ("--fields", "document=id", "source=s", "target=t")
     assert "raw:2: expected JSON" in refused(capsys, tmp_path, {"raw": text}, *fields)
-    lines, _, _, counts = convert(tmp_path, {"raw": text}, *fields, "--skip-broken")
+    lines, _, _, counts = converted(tmp_path, {"raw": text}, *fields, "--skip-broken")
     assert lines == [("A", "B", "d"), ("A", "B", "d/2")] and counts["left_out"] == {
         "broken records": len(bad)
     }
     assert [error.split(":")[1] for error in counts["broken"]] == [str(number) for number in range(2, 10)]
     text = jsonl({"s": "A", "t": "B", "id": "d"}, {"s": None, "t": "B", "id": "d"})
-    assert convert(tmp_path, {"raw": text}, *fields)[3]["left_out"] == {"without source or target": 1}
+    assert converted(tmp_path, {"raw": text}, *fields)[3]["left_out"] == {"without source or target": 1}
 
 
 @pytest.mark.parametrize(
@@ -329,7 +340,7 @@ def test_every_record_is_kept_or_counted(tmp_path_factory, rows):
     if not any(s and t for s, t in kept):
         return
     text = jsonl(*({"id": id, "s": s, "t": t} for id, s, t in rows))
-    lines, _, _, counts = convert(folder, {"j": text}, "--fields", "source=s", "target=t", "document=id")
+    lines, _, _, counts = converted(folder, {"j": text}, "--fields", "source=s", "target=t", "document=id")
     assert [line[:2] for line in lines] == [pair for pair in kept if all(pair)]
     assert counts["read"] == len(rows) == counts["kept"] + sum(counts["left_out"].values())
     assert [line[2][0] for line in lines] == [

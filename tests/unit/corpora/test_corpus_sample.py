@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Pair, Part, distinct
-from ctxmt_fairseq.corpora.text_rows import TextFiles
-from ctxmt_fairseq.corpora.transforms.sample import sample
+from ctxmt_fairseq.corpora.transforms.sample import Sample
 from tests.helpers.corpus_files import write_corpus_files
 from tests.helpers.opus_files import alignment, document, sentence, write_folder
 
@@ -29,9 +28,9 @@ def part(name, length, context_only=()):
 def draw(parts, folder, size, **options):
     lines = [(*pair[:3], int(pair.current), pair.metadata) for each in parts for pair in each.pairs]
     assume(lines)
-    files = TextFiles(str(write_corpus_files(folder / "all", lines)), "en", "de")
+    prefix = str(write_corpus_files(folder / "all", lines))
     account, pairs = Account(), []
-    for each in sample(files, size, **options):
+    for each in Sample(prefix=prefix, source_lang="en", target_lang="de", size=size, **options).parts():
         account.add(each.account)
         pairs += each.pairs
     return pairs, account
@@ -49,7 +48,7 @@ def test_what_a_sample_keeps(tmp_path_factory, documents, size, before, after, s
     folder = tmp_path_factory.mktemp("sample")
     parts = [part(f"{which}/{n}", length, only) for n, (which, length, only) in enumerate(documents)]
     lines = [pair for each in parts for pair in each.pairs]
-    pairs, account = draw(parts, folder, size, before=before, after=after, seed=seed)
+    pairs, account = draw(parts, folder, size, context=before, context_after=after, seed=seed)
     assert account.balanced and account.read == len(lines) and account.kept == len(pairs)
     place = {pair.source: number for number, pair in enumerate(lines)}
     eligible = sum(pair.current for pair in lines if pair.document[0] == "0")
@@ -82,7 +81,7 @@ def test_what_a_sample_keeps(tmp_path_factory, documents, size, before, after, s
 def test_every_sentence_is_equally_likely_and_the_seed_decides(tmp_path):
     times = Counter()
     for seed in range(600):
-        pairs, _ = draw([part("0/a", 6, {2}), part("0/b", 4)], tmp_path, 3, before=0, seed=seed)
+        pairs, _ = draw([part("0/a", 6, {2}), part("0/b", 4)], tmp_path, 3, context=0, seed=seed)
         assert all(pair.current for pair in pairs)
         times.update(pair.source for pair in pairs)
     assert len(times) == 9 and all(150 < count < 250 for count in times.values())  # 200 on average
@@ -95,11 +94,11 @@ def test_a_share_is_taken_until_there_are_enough(tmp_path):
     """MTCue's held-out sets: sentences of described films with one chance in five, from the beginning."""
     parts = [part("0/a", 200), part("0/b", 200)]
     parts[1].pairs[:] = [pair._replace(metadata={}) for pair in parts[1].pairs]
-    pairs, account = draw(parts[::-1], tmp_path, 30, before=0, share=0.2, described=True)
+    pairs, account = draw(parts[::-1], tmp_path, 30, context=0, share=0.2, with_metadata=True)
     places = [int(pair.source.rpartition(".")[2]) for pair in pairs]
     assert len(pairs) == 30 and all(pair.source.startswith("0/a") for pair in pairs)
     assert 100 < places[-1] < 199 and account.remarks["sentences fewer than --size asks for"] == 0
-    pairs, account = draw(parts, tmp_path, 300, before=0, share=0.2, seed=2)
+    pairs, account = draw(parts, tmp_path, 300, context=0, share=0.2, seed=2)
     assert 50 < len(pairs) < 110  # of 400
     assert account.remarks["sentences fewer than --size asks for"] == 300 - len(pairs)
 

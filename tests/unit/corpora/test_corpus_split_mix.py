@@ -14,7 +14,7 @@ from ctxmt_fairseq.corpora.films import HeldOut
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.transforms.mix import mix
-from ctxmt_fairseq.corpora.transforms.split import split
+from ctxmt_fairseq.corpora.transforms.split import Split
 from tests.helpers.corpus_files import read_corpus_files, write_corpus_files
 
 # Few texts, so that pairs come again; documents of 1 to 5 lines.
@@ -45,10 +45,11 @@ def as_lines(parts):
 def test_no_line_and_no_pair_crosses(tmp_path_factory, documents, duplicates, listed):
     folder = tmp_path_factory.mktemp("split")
     lines = numbered(documents)
-    files = TextFiles(str(write_corpus_files(folder / "all", lines)), "en", "de")
+    prefix = str(write_corpus_files(folder / "all", lines))
     (folder / "list").write_text("".join(f"d{number}\n" for number in listed))
     route = HeldOut(["dev=0.4", f"test={folder / 'list'}"], "document")
-    parts = list(split(files, route, duplicates))
+    command = Split(prefix=prefix, source_lang="en", target_lang="de", duplicates=duplicates)
+    parts = list(command.documents(route))
     after = as_lines(parts)
     corpora = [[line for line in after if route(line[2]) == number] for number in range(3)]
     before = [[line for line in lines if route(line[2]) == number] for number in range(3)]
@@ -156,9 +157,21 @@ def test_split_command(films, tmp_path, capsys):
 def test_runs_stay_with_their_document(tmp_path):
     (tmp_path / "list").write_text("a#3 \n")
     route = HeldOut([f"test={tmp_path / 'list'}", "dev=0.5"], "document")
-    assert route("a") == route("a#2") == 1 and route("a/2") != 1
+    assert route("a") == route("a#2") == route("a#2#3") == 1 and route("a/2") != 1
     assert len({route(f"b#{number}") for number in range(2, 30)} | {route("b")}) == 1
     assert {route(f"b/{number}") for number in range(30)} == {0, 2}
+
+
+def test_a_document_that_returns_is_none_with_its_first_part(tmp_path):
+    """What stood between them went to another corpus."""
+    lines = [(name, name, name[0], 1, {}) for name in ("a1", "b1", "a2", "a3", "b2", "a4")]
+    prefix = write_corpus_files(tmp_path / "all", lines)
+    (tmp_path / "list").write_text("b\n")
+    held_out = f"{tmp_path / 'test'}={tmp_path / 'list'}"
+    run("split", prefix, "--held-out", held_out, "--out", tmp_path / "train")
+    ids = [line[2] for line in read_corpus_files(tmp_path / "train")]
+    assert ids == ["a", "a#2", "a#2", "a"]
+    assert [line[2] for line in read_corpus_files(tmp_path / "test")] == ["b", "b#2"]
 
 
 def test_different_pairs_have_different_hashes():

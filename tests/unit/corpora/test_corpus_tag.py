@@ -56,6 +56,8 @@ RUSSIAN = ("the book/NOUN", "книга/NOUN/Fem/Sing", "1-0")
         ("fr", FRENCH, "It shines", "Elle/PRON brille/VERB", "0-0", [("pronoun", "Elle", 1)]),
         ("fr", FRENCH, "that car", "la/DET voiture/NOUN/Fem/Sing", "0-0 1-1", []),  # an article
         ("fr", FRENCH, "he sees it", "il la/PRON voit/VERB", "0-0 2-1", [("pronoun", "la", 1)]),
+        # What the tool took for an article, as it does before verbs that it takes for nouns.
+        ("fr", FRENCH, "he shuts it", "il la/DET referme/NOUN/Fem/Sing", "0-0 2-1", [("pronoun", "la", 1)]),
         # The wrong gender, number, source word, no alignment: not a matter of this context.
         ("fr", FRENCH, "It shines", "Il/PRON brille/VERB", "0-0", []),
         ("fr", FRENCH, "They shine", "Elles/PRON brillent/VERB", "0-0", []),
@@ -73,6 +75,7 @@ RUSSIAN = ("the book/NOUN", "книга/NOUN/Fem/Sing", "1-0")
         ("de", GERMAN, "There is one", "es gibt eins", "0-0", []),
         ("ru", RUSSIAN, "I see it", "Я вижу её", "2-2", [("pronoun", "её", 1)]),
         ("ru", RUSSIAN, "I see it", "Я вижу его", "2-2", []),
+        ("ru", RUSSIAN, "I see it", "Я вижу её/DET", "2-2", [("pronoun", "её", 1)]),
     ],
 )  # fmt: skip
 def test_pronouns(language, context, source, target, pairs, found):
@@ -100,6 +103,8 @@ def test_the_nearest_noun_counts_and_none_beyond_the_context():
         ("de", "as they come", "da sie/PRON kommen/VERB/Fin", []),
         ("de", "are you", "bist/AUX/Fin du/PRON", ["bist", "du"]),
         ("ru", "you know", "вы/PRON знаете/VERB/2/Plur", ["вы", "знаете"]),
+        ("ru", "you knew", "вы/PRON уже/ADV знали/VERB/Fin", ["вы", "знали"]),
+        ("ru", "you and he knew", "ты/PRON ,/PUNCT он/PRON знал/VERB/Fin", ["ты"]),
         ("ru", "your house", "твой дом/NOUN", ["твой"]),
         ("ru", "POWER", "СТЕПЕНЬ/VERB/2/Sing", []),
         ("es", "your house", "tu casa", ["tu"]),
@@ -108,6 +113,18 @@ def test_the_nearest_noun_counts_and_none_beyond_the_context():
 )
 def test_formality(language, source, target, found):
     assert [word for _, word, _ in hits(language, (source, target, ""))] == found
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "pairs", "found"),
+    [
+        ("where are you", "wo seid ihr", "2-2", ["ihr"]),
+        ("we helped her", "wir halfen ihr", "2-2", []),
+        ("we help her and you", "wir helfen ihr", "", []),  # unknown what it translates
+    ],
+)
+def test_the_german_ihr_addresses_somebody_where_it_translates_you(source, target, pairs, found):
+    assert [word for _, word, _ in hits("de", (source, target, pairs))] == found
 
 
 def test_formality_that_was_there_before():
@@ -134,6 +151,32 @@ def test_ellipsis(source, target, pairs, found):
     assert [word for tag, word, _ in hits("fr", SAW, (source, target, pairs)) if tag == "ellipsis"] == found
 
 
+APPROVES = ("she/PRON approves/VERB .", "elle approuve/VERB/=approuver .", "1-1")
+WANTS = ("she/PRON wants/VERB it/PRON", "sie will/AUX/=wollen das", "1-1")
+COMES = ("can/AUX you/PRON come/VERB ?", "tu peux/VERB/=pouvoir venir/VERB/=venir ?", "0-1 2-2")
+
+
+@pytest.mark.parametrize(
+    ("language", "context", "source", "target", "pairs", "found"),
+    [
+        # A verb that the tool took for a noun; and a noun that begins like the verb, but is no guess.
+        ("fr", APPROVES, "they/PRON do/AUX too/ADV", "ils approuvent/NOUN aussi", "1-1", ["approuvent"]),
+        ("fr", APPROVES, "an/DET approval/NOUN , he/PRON did/AUX", "son approbation/NOUN , oui", "1-1", []),
+        # An auxiliary without a verb is one.
+        ("de", WANTS, "so do/AUX we/PRON .", "wir wollen/AUX/=wollen auch .", "", ["wollen"]),
+        ("de", WANTS, "so do/AUX we/PRON .", "wir wollen/AUX/=wollen gehen/VERB/=gehen .", "", []),
+        # What translates the auxiliary itself.
+        ("fr", COMES, "I/PRON can/AUX .", "je peux/VERB/=pouvoir .", "1-1", []),
+        ("fr", COMES, "I/PRON can/AUX .", "je viens/VERB/=venir .", "1-1", ["viens"]),
+        # Without lemmas.
+        ("fr", ("she/PRON sees/VERB", "elle voit/VERB", ""), "I/PRON did/AUX", "j' ai vu/VERB", "", []),
+    ],
+)
+def test_verbs_that_only_their_form_or_their_sentence_shows(language, context, source, target, pairs, found):
+    got = hits(language, context, (source, target, pairs))
+    assert [word for tag, word, _ in got if tag == "ellipsis"] == found
+
+
 SEE = ("whom/PRON do/AUX you/PRON see/VERB/Inf", "кого/PRON видишь/VERB", "")
 
 
@@ -142,6 +185,9 @@ SEE = ("whom/PRON do/AUX you/PRON see/VERB/Inf", "кого/PRON видишь/VER
     [
         ("the sister/NOUN", "сестру/NOUN/Acc", ["сестру"]),
         ("my sister/NOUN", "мою/DET сестру/NOUN/Acc", ["сестру"]),
+        ("only the sister/NOUN", "только/ADV сестру/NOUN/Acc", ["сестру"]),
+        ("fewer sisters/NOUN", "меньше/ADV сестёр/NOUN/Gen", []),  # the adverb decides
+        ("the sister/NOUN and aunt/NOUN", "сестру/NOUN/Acc и/CCONJ тётю/NOUN/Acc", ["сестру", "тётю"]),
         ("the sister/NOUN", "сестра/NOUN/Nom", []),
         ("blood/NOUN", "кровь/NOUN", []),  # nominative or accusative
         ("for the sister/NOUN", "для/ADP сестры/NOUN/Gen", []),
@@ -159,6 +205,12 @@ def test_inflection(source, target, found):
     ]
     assert got == [(word, 1) for word in found]
     assert not hits("ru", (source, target, "")), "without context"
+
+
+def test_a_noun_of_the_same_case_decides_as_a_verb_does():
+    without = ("without/ADP a/DET sister/NOUN", "без/ADP сестры/NOUN/Gen", "")
+    assert hits("ru", without, ("or/CCONJ an/DET aunt/NOUN", "или/CCONJ тёти/NOUN/Gen", ""))
+    assert not hits("ru", without, ("or/CCONJ an/DET aunt/NOUN", "или/CCONJ тётю/NOUN/Acc", ""))
 
 
 def test_genders_of_german_nouns_from_their_determiners():

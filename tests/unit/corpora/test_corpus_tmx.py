@@ -1,7 +1,7 @@
 """``ctxmt corpus tmx``: units of a web crawl to documents by their addresses."""
 
 import gzip
-import json
+import tracemalloc
 from html import escape
 
 import pytest
@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.formats.tmx import tmx_documents
-from tests.helpers.corpus_files import read_corpus_files
+from tests.helpers.corpus_files import convert
 
 HEAD = """<?xml version="1.0" encoding="utf-8"?>
 <tmx version="1.4">
@@ -38,13 +37,30 @@ def written(tmp_path):
     """``written(text, options)``: the lines of the corpus from a TMX file, and its counts."""
 
     def make(text, *options):
-        (tmp_path / "crawl.tmx.gz").write_bytes(gzip.compress(text.encode()))
-        languages = ("--source-lang", "en", "--target-lang", "de", "--out", str(tmp_path / "out"))
-        main(["corpus", "tmx", "--tmx", str(tmp_path / "crawl.tmx.gz"), *languages, *options])
-        counts = json.loads((tmp_path / "out.counts.json").read_text())
-        return [line[:3] for line in read_corpus_files(tmp_path / "out")], counts
+        files = {"crawl.tmx.gz": gzip.compress(text.encode())}
+        columns, counts = convert(tmp_path, "tmx", files, "--tmx", "crawl.tmx.gz", *options)
+        return list(zip(columns["en"], columns["de"], columns["docids"], strict=True)), counts
 
     return make
+
+
+def test_blank_addresses_are_none(written):
+    blank = side("en", "One", " "), side("de", "Eins", "")
+    lines, counts = written(tmx(blank, blank))
+    assert lines == [("One", "Eins", "1"), ("One", "Eins", "2")]
+    assert counts["remarks"]["pairs without address"] == 2
+
+
+def test_units_that_are_left_out_take_no_memory(tmp_path):
+    """However many there are one after the other."""
+    french = side("en", "One", "http://a"), side("fr", "Un", "http://a")
+    (tmp_path / "a.tmx").write_text(tmx(*[french] * 2000))
+    list(tmx_documents([tmp_path / "a.tmx"], ("en", "de")))  # what is imported stays
+    tracemalloc.start()
+    (part,) = tmx_documents([tmp_path / "a.tmx"], ("en", "de"))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert part.account.left_out == {"without one of the languages": 2000} and most < 200_000
 
 
 def test_every_trap(written):

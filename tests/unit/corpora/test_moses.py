@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.formats.moses import follows
+from tests.helpers.corpus_files import convert
 
 EN, ZH = "en/0/1218838/4681542.xml.gz", "zh_cn/0/1218838/5937424.xml.gz"
 # Sentence 3 of the English side and 9, 10 of the Chinese one have no counterpart.
@@ -27,20 +27,13 @@ LINES = [
 @pytest.fixture
 def moses(tmp_path):
     def run(lines=LINES, source="en", target="zh_cn", *options):
-        for suffix, columns in (("en", [0]), ("zh_cn", [1]), ("ids", [2, 3, 4, 5])):
-            text = "".join("\t".join(line[column] for column in columns) + "\n" for line in lines)
-            (tmp_path / f"O.en-zh_cn.{suffix}").write_text(text, encoding="utf-8")
-        files = {"--source": source, "--target": target, "--ids": "ids"}
-        named = [
-            text for option, end in files.items() for text in (option, str(tmp_path / f"O.en-zh_cn.{end}"))
-        ]
-        languages = ("--source-lang", source, "--target-lang", target, "--out", str(tmp_path / "out"))
-        main(["corpus", "moses", *named, *languages, *options])
-        return {
-            end: path.read_text(encoding="utf-8").splitlines()
-            for end in (source, target, "docids", "current")
-            if (path := tmp_path / f"out.{end}").exists()
+        places = {"en": [0], "zh_cn": [1], "ids": [2, 3, 4, 5]}
+        files = {
+            f"O.{end}": "".join("\t".join(line[place] for place in columns) + "\n" for line in lines)
+            for end, columns in places.items()
         }
+        names = ("--source", f"O.{source}", "--target", f"O.{target}", "--ids", "O.ids")
+        return convert(tmp_path, "moses", files, *names, *options, languages=(source, target))[0]
 
     return run
 

@@ -97,7 +97,16 @@ def test_of_several_forms_the_most_frequent_counts_after_reading(tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    ["", "the\n", "the (x/2)\n", "the (3/4) The\n", "(3/4)\n", "the (3/4)  The (1)\n", "the (3/4)The (1)\n"],
+    [
+        "",
+        "the\n",
+        "the (x/2)\n",
+        "the (3/4) The\n",
+        "(3/4)\n",
+        "the (3/4)  The (1)\n",
+        "the (3/4)The (1)\n",
+        pytest.param("a" * 300_000, id="a long word"),
+    ],
 )
 def test_files_without_counts_are_refused(tmp_path, content):
     path = tmp_path / "counts"

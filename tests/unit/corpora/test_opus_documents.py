@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.corpora.films import HeldOut, film_of
+from ctxmt_fairseq.corpora.films import HeldOut
 from ctxmt_fairseq.corpora.formats.opus_names import document_id
 from ctxmt_fairseq.corpora.formats.opus_pairs import Pairing, links_of
-from ctxmt_fairseq.corpora.formats.opus_xml import Link
+from ctxmt_fairseq.corpora.formats.opus_xml import Link, LinkedDocuments
 from ctxmt_fairseq.corpora.pairs import Account, Pair
 from ctxmt_fairseq.corpora.workers import skipping
-from tests.helpers.opus_files import document, linked, sentence, write_folder
+from tests.helpers.opus_files import document, sentence, write_folder
 
 EN, DE = "en/1999/133093/5.xml.gz", "de/1999/133093/6.xml.gz"
 
@@ -30,7 +30,7 @@ def part(tmp_path, english, german, links, source="en", **options):
     target = "de" if source == "en" else "en"
     taken = [Link(*(tuple(side.split()) for side in pair.split(";")), overlap) for pair, overlap in links]
     opus = Pairing((folder,), source, target, **{"min_overlap": 0.9, "max_gap": 7.0, **options})
-    return opus.part(linked(names[source], names[target], taken))
+    return opus.part(LinkedDocuments(names[source], names[target], taken))
 
 
 def at(texts, step=2.0, length=1.5):
@@ -121,7 +121,7 @@ def test_chapters_and_speakers_are_metadata(tmp_path):
     )
     folder = write_folder(tmp_path, {"en/ep.xml": english, "de/ep.xml": document(*map(sentence, "12", "ab"))})
     links = [Link(("1",), ("1",)), Link(("2",), ("2",))]
-    found = Pairing((folder,), "en", "de").part(linked("en/ep.xml.gz", "de/ep.xml.gz", links))
+    found = Pairing((folder,), "en", "de").part(LinkedDocuments("en/ep.xml.gz", "de/ep.xml.gz", links))
     assert found.pairs == [
         Pair("Title", "a", "ep", metadata={"chapter": "2"}),
         Pair("Thanks", "b", "ep", metadata={"chapter": "2", "speaker": "President"}),
@@ -141,7 +141,7 @@ def test_what_subtitles_say_of_themselves(tmp_path):
         names = [f"{language}/1999/{number}/5.xml" for language in ("en", "fr")]
         folder = write_folder(tmp_path, dict(zip(names, sides, strict=True)))
         pairing = Pairing((folder,), "en", "fr", films=True)
-        made.append(pairing.part(linked(*names, [Link(("1",), ("1",))])).pairs[0].metadata)
+        made.append(pairing.part(LinkedDocuments(*names, [Link(("1",), ("1",))])).pairs[0].metadata)
     duration = {"duration": "01:02:03,400"}
     assert made[0] == {"genre": "Comedy, Drama", "year": "2009", "country": "France", **duration}
     assert made[1] == {"year": "1900", "country": "France", **duration}
@@ -162,7 +162,7 @@ def test_broken_parts(tmp_path):
     with pytest.raises(BadInput, match=f"{re.escape(EN)}: has no sentence 3, which the alignment names"):
         part(tmp_path, text, text, [("3;1", 1.0)])
     opus = Pairing((str(tmp_path),), "en", "de")
-    missing = linked(EN, "de/1999/1/1.xml.gz", [Link(("1",), ("1",), 1.0)] * 3)
+    missing = LinkedDocuments(EN, "de/1999/1/1.xml.gz", [Link(("1",), ("1",), 1.0)] * 3)
     left_out = skipping(opus.part, links_of, missing)
     assert left_out.pairs == [] and left_out.account.balanced
     assert left_out.account.left_out == {"in broken files": 3}
@@ -208,7 +208,7 @@ def test_nothing_is_lost_doubled_or_moved(tmp_path_factory, data):
 def test_document_ids_and_films():
     assert document_id("en/2009/1218838/4681542.xml.gz") == "2009/1218838/4681542"
     assert document_id("en/ep-00-01-17.xml") == "ep-00-01-17"
-    assert film_of("2009/0133093/4681542/1") == "133093"
+    assert HeldOut(()).key("2009/0133093/4681542/1") == HeldOut(()).key("1.2/2009/133093/4/2#2") == "133093"
 
 
 def test_a_list_that_is_named_twice_is_divided(tmp_path):

@@ -17,11 +17,13 @@ Example:
 """
 
 COMMANDS = {
-    "cli.corpus.filter.": {
+    "corpora.transforms.": {
         "deduplicate": "the first copy of every pair",
         "language": "pairs whose sides are in the right languages",
         "select": "whole documents with good scores",
+    },
+    "cli.corpus.filter.": {
         "adequacy": "scores: does a side translate the other? by two translation models",
         "domain": "scores: is the target side of the domain? by two language models",
-    }
+    },
 }

@@ -11,16 +11,13 @@ Example: ctxmt corpus filter adequacy text/right --forward en-cs.pt --backward c
              --target-lang cs --scores adequacy.tsv
 """
 
-from typing import TYPE_CHECKING, Optional
+from typing import Callable, Optional
 
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Joined
 from ctxmt_fairseq.cli.options.pair_scores import ScoredPairs
 from ctxmt_fairseq.cli.options.user_folder import TRUST
-
-if TYPE_CHECKING:
-    from ctxmt_fairseq.corpora.transforms.pair_scores import Score
 
 
 class Adequacy(ScoredPairs):
@@ -37,7 +34,7 @@ class Adequacy(ScoredPairs):
 
     trust_checkpoint: bool = TRUST
 
-    def scorer(self) -> "Score":
+    def scorer(self) -> Callable:
         from ctxmt_fairseq.corpora.transforms.pair_scores import adequacy
         from ctxmt_fairseq.generation.cross_entropy import cross_entropies
         from ctxmt_fairseq.generation.loading import load_models

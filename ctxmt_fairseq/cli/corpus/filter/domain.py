@@ -15,14 +15,11 @@ Example: ctxmt corpus filter domain text/right --in-domain news.pt --general cra
              --source-lang en --target-lang cs --scores domain.tsv
 """
 
-from typing import TYPE_CHECKING, Optional
+from typing import Callable, Optional
 
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.paths import Folder, Input
 from ctxmt_fairseq.cli.options.pair_scores import ScoredPairs
-
-if TYPE_CHECKING:
-    from ctxmt_fairseq.corpora.transforms.pair_scores import Score
 
 
 class Domain(ScoredPairs):
@@ -34,7 +31,7 @@ class Domain(ScoredPairs):
     general_data: Optional[Folder] = option("its data folder (default: the one of the training)")
     subwords: Optional[Folder] = option("whose subwords both read", metavar="DATA")
 
-    def scorer(self) -> "Score":
+    def scorer(self) -> Callable:
         from ctxmt_fairseq.corpora.subwords import Subwords
         from ctxmt_fairseq.corpora.transforms.pair_scores import domain
         from ctxmt_fairseq.generation.language_models import cross_entropies, load_language_model
