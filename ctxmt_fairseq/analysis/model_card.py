@@ -75,8 +75,9 @@ def card_text(card: Dict[str, Any]) -> str:
     return "\n".join(f"{name:<14}{value}" for name, value in _rows(card))
 
 
-def card_markdown(card: Dict[str, Any], target: Type[Target] = Target) -> str:
-    """The card as the ``README.md`` of a folder for ``target``, with the head that the hub reads."""
+def card_markdown(card: Dict[str, Any], target: Type[Target] = Target, alone: bool = True) -> str:
+    """The card as a ``README.md``, with the head that the hub reads: of a folder for ``target``, or of a
+    checkpoint, which does not run ``alone``."""
     head = {
         "language": [re.split("[-_]", language)[0] for language in card["languages"]],
         **({"license": card["license"]} if card["license"] else {}),
@@ -86,8 +87,9 @@ def card_markdown(card: Dict[str, Any], target: Type[Target] = Target) -> str:
     lines = [f"- **{name}**: {value}" for name, value in _rows(card)]
     command = ["## Training", "```bash", card["command"], "```"] if card["command"] else []
     usage = target.usage.format(language=card["languages"][0], name=card["name"])
+    use = ["## Use", usage] if alone else []
     top = ["---", yaml.safe_dump(head, sort_keys=False, allow_unicode=True) + "---", f"# {card['name']}"]
-    return "\n".join([*top, *lines, "", *command, "## Use", usage])
+    return "\n".join([*top, *lines, "", *command, *use])
 
 
 def _rows(card: Dict[str, Any]) -> Iterator[Tuple[str, str]]:

@@ -6,6 +6,7 @@ very MODEL, in the folder of its training. --markdown writes what the Hugging Fa
 Example: ctxmt card runs/windows/checkpoints/checkpoint_best.pt --markdown README.md --license mit
 """
 
+from pathlib import Path
 from typing import Optional
 
 from ctxmt_fairseq.base import option_types
@@ -37,5 +38,6 @@ class Card(Command):
         register()
         read = Trained.read(self.model, self.about.data, self.about.trust_checkpoint)
         card = model_card(self.model, read, self.about.license)
-        self.result.write(card, (self.markdown, card_markdown(card) if self.markdown else None))
+        readme = card_markdown(card, alone=Path(self.model).is_dir()) if self.markdown else None
+        self.result.write(card, (self.markdown, readme))
         print(card_text(card))

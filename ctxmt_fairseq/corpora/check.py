@@ -52,9 +52,8 @@ def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str
     for path in paths:
         if path not in present:
             report.add(report.faults, "missing files", path)
-    for path in texts:
-        if path not in present:
-            return report
+    if not {*texts} <= {*present}:
+        return report
     known: Set[str] = set()
     last = None
     counts, filled = dict.fromkeys(present, 0), dict.fromkeys(present, 0)

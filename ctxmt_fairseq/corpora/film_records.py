@@ -101,7 +101,7 @@ def read_imdb(paths: Sequence[PathLike], wanted: AbstractSet[str]) -> Films:
         else:
             names_of_dumps = "title.basics, title.crew or name.basics"
             raise BadInput(f"does not have the columns of IMDb's {names_of_dumps}", path)
-    if writers and not names:
+    if writers and not any("primaryName" in head for head in heads.values()):
         raise BadInput("give name.basics.tsv too, because title.crew has only numbers of writers")
     for film, people_of in writers.items():
         known = [names[normal_id(person)] for person in people_of if normal_id(person) in names]

@@ -137,14 +137,6 @@ def _register_scene(rng: random.Random, situation: Situation) -> List[Pair]:
     return [*before, _register(rng, situation), *between, _register(rng, situation)]
 
 
-def _speaker_scene(rng: random.Random, situation: Situation) -> List[Pair]:
-    return [_speaker(rng, situation)]
-
-
-def _addressee_scene(rng: random.Random, situation: Situation) -> List[Pair]:
-    return [_addressee(rng, situation)]
-
-
 Scene = Callable[[random.Random, Situation], List[Pair]]
 # Each phenomenon's scene and its weight. Pronouns and terms weigh most, because they take longest to learn (a
 # gender per noun, forms to copy); agreement with speaker and addressee also occurs in the other scenes.
@@ -155,8 +147,8 @@ SCENES: Dict[str, Tuple[Scene, int]] = {
     "deixis": (_register_scene, 4),
     "ellipsis": (_ellipsis_scene, 2),
     "cataphora": (_cataphora_scene, 2),
-    "speaker-gender": (_speaker_scene, 0),
-    "addressee-gender": (_addressee_scene, 0),
+    "speaker-gender": (lambda rng, situation: [_speaker(rng, situation)], 0),
+    "addressee-gender": (lambda rng, situation: [_addressee(rng, situation)], 0),
 }
 ALONE = 4  # replaces a weight of 0 if the phenomenon is asked for
 

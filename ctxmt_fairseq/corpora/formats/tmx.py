@@ -21,7 +21,6 @@ from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning, skip_broken
 from ctxmt_fairseq.corpora.formats.language_codes import matching
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.text.metadata_text import single_spaces
 from ctxmt_fairseq.text.text_lines import PathLike
 
 _NO_TEXT = {"bpt", "ept", "it", "ph", "ut"}  # inside a segment: formatting of the program that it is from
@@ -77,7 +76,7 @@ def _unit(unit: Any, languages: Sequence[str]) -> Unit:
             if child.tag == "seg" and text is None:
                 text = "".join(_texts(child)) if len(child) else child.text or ""
             elif child.tag == "prop" and child.get("type") == "source-document":
-                pages += filter(None, [single_spaces(child.text or "")])
+                pages += filter(None, [" ".join((child.text or "").split())])
         if text is not None:
             code = variant.get(_XML_LANG) or variant.get("lang", "")
             variants.setdefault(code, []).append(Side(text, pages))

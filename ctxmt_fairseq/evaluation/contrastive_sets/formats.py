@@ -28,7 +28,8 @@ class ContrastiveFormat:
     @classmethod
     def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
         """Read the set in a file or folder."""
-        (format,), name = FORMATS.where(lambda kind: kind is cls), path.name if path.is_dir() else path.stem
+        format, *_ = FORMATS.where(lambda kind: kind is cls)
+        name = path.name if path.is_dir() else path.stem
         return ContrastiveSet(name, format, tuple(cls.examples(path, documents)))
 
     @classmethod

@@ -62,6 +62,7 @@ def test_what_a_folder_keeps_of_its_training_may_be_anything(run, capsys):
     arguments = ["export", str(run / "checkpoints/checkpoint_best.pt"), str(out), "--to", "safetensors"]
     assert main([*arguments, "--data", str(run.parent / "data")]) == 0
     said = json.loads((out / "ctxmt.json").read_text())
+    assert 'Translator.load("out")' in (out / "README.md").read_text()
     for kept in HOSTILE:
         (out / "ctxmt.json").write_text(json.dumps({**said, "card": kept}))
         with pytest.raises(SystemExit, match="2"):
@@ -74,5 +75,6 @@ def test_what_a_folder_keeps_of_its_training_may_be_anything(run, capsys):
 
 def test_vectors_of_sentences_are_context(tmp_path, capsys):
     model = checkpoint(tmp_path / "m", "metadata_context", "--source-context", "0")
-    assert main(["card", str(model)]) == 0
+    assert main(["card", str(model), "--markdown", str(tmp_path / "README.md")]) == 0
     assert "\ncontext       metadata fields all, current vector yes\n" in capsys.readouterr().out
+    assert "Translator.load" not in (tmp_path / "README.md").read_text()  # this is no folder that runs alone

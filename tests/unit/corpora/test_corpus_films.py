@@ -158,6 +158,8 @@ def test_refusals(corpus, capsys):
     (corpus / "bad.json").write_text(json.dumps({**OMDB, "imdbID": "tt5"}))
     assert "none of the 3 films of" in refused("--omdb", corpus / "bad.json")
     assert "give name.basics.tsv too" in refused("--imdb", corpus / "title.crew.tsv.gz")
+    (corpus / "names.tsv").write_text("nconst\tprimaryName\nnm0\tNobody\n")  # it is there, but knows none
+    assert "none of the 3 films of" in refused("--imdb", corpus / "title.crew.tsv.gz", corpus / "names.tsv")
     assert "train.docids: does not have the columns of IMDb's title.basics" in refused(
         "--imdb", corpus / "train.docids"
     )

@@ -45,7 +45,7 @@ def written(tmp_path):
 
 
 def test_blank_addresses_are_none(written):
-    blank = side("en", "One", " "), side("de", "Eins", "")
+    blank = side("en", "One", " "), side("de", "Eins", " ")
     lines, counts = written(tmx(blank, blank))
     assert lines == [("One", "Eins", "1"), ("One", "Eins", "2")]
     assert counts["remarks"]["pairs without address"] == 2
