@@ -25,7 +25,11 @@ PAIRS = (
     ("s4to4+CD", "s4to4+CD+sizes"),
     ("gated", "gated+sizes"),
     *((row, f"{row}+{name}") for row in BEST for name in FINDINGS),
-    ("gated+everything", "gated+everything+upsampling"),
+    *(
+        (f"{row}+everything", f"{row}+{name}")
+        for row in BEST
+        for name in ("selection", "everything+upsampling")
+    ),
     ("caching", "grouping"),
     ("s2to2", "s4to4"),
     ("s2to2+CD", "s4to4+CD"),
