@@ -78,7 +78,7 @@ def test_families_have_a_start_and_a_control_without_context(evidence):
 
 
 def test_rows_are_trained_as_their_published_runs_were(evidence, tmp_path):
-    place, records = tiny_place(evidence, tmp_path), sorted(RUNS.glob("*.json"))
+    place, records = tiny_place(evidence, tmp_path), sorted(RUNS.rglob("*.json"))
     assert len(records) > 50
     for path in records:
         run = json.loads(path.read_text())
