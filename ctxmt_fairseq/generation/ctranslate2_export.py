@@ -76,6 +76,8 @@ class CTranslate2(Target):
 def _check(network: Any, task: Any) -> None:
     """Refuse by name what CTranslate2 cannot compute."""
     kind = getattr(network.encoder.embed_positions, "kind", "none")
+    if kind == "restart":
+        raise BadInput("--segment-positions restart: CTranslate2 counts positions on")
     if kind not in ("none", "flag") and task.decodes_windows:
         raise BadInput(
             f"--segment-positions {kind}: CTranslate2's decoder cannot tell the sentences of a target window "

@@ -111,9 +111,10 @@ class ConcatTransformer(ContextModel):
         add_options(
             parser,
             ("--segment-positions", KINDS,
-             "how positions tell sentences apart: not at all, shifted after every separator, with a "
-             "learned or sinusoidal segment embedding added, or, in the encoder alone, with a learned flag "
-             "for what is context, which works with --no-separator too (default: none)"),
+             "how positions tell sentences apart: not at all, shifted after every separator, begun anew "
+             "in every sentence with a learned segment embedding added, with a learned or sinusoidal one "
+             "added, or, in the encoder alone, with a learned flag for what is context, which works with "
+             "--no-separator too (default: none)"),
             ("--segment-shift N|avg-corpus|avg-sequence", segment_shift,
              "size of the shift: a number, the training corpus' mean source sentence length, "
              "or each source window's own (default: avg-corpus)"),
@@ -179,8 +180,10 @@ def _check(args: Any, no_separator: bool) -> None:
         raise BadInput(
             f"--no-separator works with --segment-positions flag or none, not {kind}, which counts separators"
         )
-    if types != "sentence" and kind not in ("learned", "sinusoidal"):
-        raise BadInput(f"--segment-types {types} needs --segment-positions learned or sinusoidal, not {kind}")
+    if types != "sentence" and kind not in ("restart", "learned", "sinusoidal"):
+        raise BadInput(
+            f"--segment-types {types} needs --segment-positions restart, learned or sinusoidal, not {kind}"
+        )
     if kind != "shift":
         return
     if getattr(args, "encoder_learned_pos", False) or getattr(args, "decoder_learned_pos", False):

@@ -45,6 +45,7 @@ OPTIONS = {
     "avg-sequence": {"segment_positions": "shift", "segment_shift": "avg-sequence"},
     "learned": {"segment_positions": "learned"},
     "sinusoidal": {"segment_positions": "sinusoidal"},
+    "restart": {"segment_positions": "restart"},
     "flag": {"segment_positions": "learned", "segment_types": "context"},
     "encoder flag": {"segment_positions": "flag"},
     "sinusoidal flag": {"segment_positions": "sinusoidal", "segment_types": "context"},

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from fairseq.modules import SinusoidalPositionalEmbedding
 from torch import Tensor, nn
 
-KINDS = ("none", "shift", "learned", "sinusoidal", "flag")
+KINDS = ("none", "shift", "restart", "learned", "sinusoidal", "flag")
 
 
 def stock_name(name: str) -> str:
@@ -46,7 +46,9 @@ class SegmentPositions(nn.Module):
     ``embed_positions``.
 
     ``none``: fairseq's token positions. ``shift``: t' = t + k * shift (section 3.2). ``learned`` and
-    ``sinusoidal``: an embedding of k is added to that of t (section 4.6.2). ``flag``: a learned embedding
+    ``sinusoidal``: an embedding of k is added to that of t (section 4.6.2). ``restart``: as ``learned``, with
+    t from the beginning of the sentence, so that positions are those of single sentences (not of the papers).
+    ``flag``: a learned embedding
     says whether the token is outside a span of its row, with or without separators. Positions t leave pads
     out, so pads may be anywhere; a pad's embedding is zero.
 
@@ -92,7 +94,7 @@ class SegmentPositions(nn.Module):
 
         # Row 0 of a segment table is the pads' zero vector, row k + 1 belongs to segment k.
         self.segment_table: Optional[nn.Module] = None
-        if kind in ("learned", "flag"):
+        if kind in ("restart", "learned", "flag"):
             rows = 2 if kind == "flag" else rows
             self.segment_table = nn.Embedding(rows + 1, embedding_dim, padding_idx=0)
             nn.init.normal_(self.segment_table.weight[1:], mean=0, std=embedding_dim**-0.5)
@@ -121,6 +123,8 @@ class SegmentPositions(nn.Module):
             return self.token_positions(tokens)  # type: ignore[misc]
         real, last = tokens.ne(self.padding_idx), incremental_state is not None
         positions, segments = _count(real, last), self._segments(tokens, last)
+        if self.kind == "restart":
+            positions = positions - self._starts(tokens, last)
         if last:
             real = real[:, -1:]
         if self.kind == "shift":
@@ -177,6 +181,12 @@ class SegmentPositions(nn.Module):
         if isinstance(self.segment_table, nn.Embedding):
             return segments.clamp(max=self.segment_table.num_embeddings - 2)
         return segments
+
+    def _starts(self, tokens: Tensor, last: bool) -> Tensor:
+        """Count the real tokens before the sentence of a token: (B, T), or (B, 1) for the last alone."""
+        ends = _count(tokens.ne(self.padding_idx), last=False) * tokens.eq(self.separator)
+        before = F.pad(ends, (1, 0))[:, :-1]
+        return before.amax(1, keepdim=True) if last else before.cummax(1).values
 
     def _row_values(self) -> Tensor:
         if self.row_values is None:

@@ -116,6 +116,10 @@ REFUSED = {
         ("concat_transformer", "--source-context", "1", "--target-context", "1", *SHIFT, "7"),
         "--segment-positions shift: CTranslate2's decoder",
     ),
+    "restart": (
+        ("concat_transformer", "--source-context", "1", "--segment-positions", "restart"),
+        "--segment-positions restart: CTranslate2 counts",
+    ),
     "no positions": (("transformer", "--no-token-positional-embeddings"), "--no-token-positional-embeddings"),
     "lstm": (("lstm",), "--arch lstm: CTranslate2 has layers for"),
     "output": (("transformer", "--decoder-output-dim", "4"), "--decoder-output-dim 4: CTranslate2"),

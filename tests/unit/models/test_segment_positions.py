@@ -99,6 +99,15 @@ def test_what_a_segment_tells(types, side, segments):
     torch.testing.assert_close(result[1, :5], expected[1, :5])
 
 
+def test_positions_that_begin_anew_in_every_sentence():
+    module = make("restart", rows=2)
+    table = module.segment_table.weight.detach().numpy()
+    expected = sinusoids(PAD + np.array([[1, 2, 3, 1, 2, 3], [1, 2, 1, 2, 1, 0]]))
+    expected += table[1 + np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 0]])]  # far ones share the last row
+    expected[1, 5] = 0
+    np.testing.assert_allclose(module(WINDOW).detach(), expected, atol=1e-5)
+
+
 @pytest.mark.parametrize("learned", [False, True])
 def test_none_and_shift_zero_are_stock_bit_for_bit(learned):
     for module in (make(learned=learned), make("shift", learned=learned, shift=0)):
@@ -116,6 +125,8 @@ KINDS = {
     "shift": {"kind": "shift", "shift": 5},
     "shift per row": {"kind": "shift", "shift": None},
     "learned": {"kind": "learned", "rows": 3},
+    "restart": {"kind": "restart", "rows": 3},
+    "restart, learned positions": {"kind": "restart", "learned": True},
     "learned, learned positions": {"kind": "learned", "learned": True},
     "learned without token positions": {"kind": "learned", "token_positions": False},
     "sinusoidal": {"kind": "sinusoidal", "rows": 2},
