@@ -169,6 +169,7 @@ class ConcatTransformer(ContextModel):
             separator=dictionary.index(SEPARATOR),
             kind=kind,
             shift=None if args.segment_shift == "avg-sequence" else args.segment_shift,
+            opens=kind == "restart" and isinstance(side, ConcatTransformerDecoder),
             rows=2 if args.segment_types == "context" else 32,
             relative=relative,
         )

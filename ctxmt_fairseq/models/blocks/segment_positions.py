@@ -23,11 +23,11 @@ def stock_name(name: str) -> str:
     return name.replace(".embed_positions.token_positions.", ".embed_positions.")
 
 
-def segment_index(tokens: Tensor, separator: int, last: bool = False) -> Tensor:
-    """The index k, from 0, of the sentence that each token belongs to: the number of separators before it.
-    (B, T) token ids -> LongTensor (B, T), or (B, 1) for the ``last`` token alone."""
+def segment_index(tokens: Tensor, separator: int, last: bool = False, opens: bool = False) -> Tensor:
+    """The index k, from 0, of the sentence that each token belongs to: the number of separators before it, or
+    with ``opens`` up to it. (B, T) token ids -> LongTensor (B, T), or (B, 1) for the ``last`` alone."""
     ends = tokens.eq(separator)
-    return _count(ends, last) - (ends[:, -1:] if last else ends).long()
+    return _count(ends, last) if opens else _count(ends, last) - (ends[:, -1:] if last else ends).long()
 
 
 def _count(flags: Tensor, last: bool) -> Tensor:
@@ -59,6 +59,8 @@ class SegmentPositions(nn.Module):
         separator: the id of the symbol that ends every sentence but the last; -1: there is none.
         kind: one of ``KINDS``.
         shift: the constant of ``shift``; None: each row has its own, see ``given``.
+        opens: for ``restart``, whether a separator is the first token of the next sentence, as </s> is of a
+            decoder's input, and not the last one of its own.
         rows: the size of the learned table, of which larger k share the last row; a flag has two. One more
             row, for pads, is always zero.
         relative: if given, k becomes ``relative(k, row value, position)``, see ``given``; positions count
@@ -73,6 +75,7 @@ class SegmentPositions(nn.Module):
         separator: int = -1,
         kind: str = "none",
         shift: Optional[int] = 0,
+        opens: bool = False,
         rows: int = 32,
         relative: Optional[Callable[[Tensor, Tensor, Tensor], Tensor]] = None,
     ):
@@ -81,7 +84,7 @@ class SegmentPositions(nn.Module):
         self.padding_idx = padding_idx
         self.separator = separator
         self.kind = "none" if kind == "shift" and shift == 0 else kind
-        self.shift = shift
+        self.shift, self.opens = shift, opens
         self.relative = relative
         self.needs_row_values = relative is not None or kind == "flag" or (kind == "shift" and shift is None)
         self.row_values: Optional[Tensor] = None
@@ -174,7 +177,7 @@ class SegmentPositions(nn.Module):
             first, end = self._row_values().unbind(2)
             places = _count(tokens.ne(self.padding_idx), last) - 1
             return ((places < first) | (places >= end)).long()
-        segments = segment_index(tokens, self.separator, last)
+        segments = segment_index(tokens, self.separator, last, self.opens)
         if self.relative is not None:
             positions = _count(tokens.ne(self.padding_idx), last)
             segments = self.relative(segments, self._row_values(), positions).long()
@@ -184,9 +187,11 @@ class SegmentPositions(nn.Module):
 
     def _starts(self, tokens: Tensor, last: bool) -> Tensor:
         """Count the real tokens before the sentence of a token: (B, T), or (B, 1) for the last alone."""
-        ends = _count(tokens.ne(self.padding_idx), last=False) * tokens.eq(self.separator)
-        before = F.pad(ends, (1, 0))[:, :-1]
-        return before.amax(1, keepdim=True) if last else before.cummax(1).values
+        counts = _count(tokens.ne(self.padding_idx), last=False)
+        starts = (counts - int(self.opens)) * tokens.eq(self.separator)
+        if not self.opens:
+            starts = F.pad(starts, (1, 0))[:, :-1]
+        return starts.amax(1, keepdim=True) if last else starts.cummax(1).values
 
     def _row_values(self) -> Tensor:
         if self.row_values is None:

@@ -11,6 +11,7 @@ from tests.helpers.concat_models import (
     NET_INPUT,
     PAD,
     SOURCES,
+    SRC_SEP,
     TARGETS,
     TGT_SEP,
     Task,
@@ -164,3 +165,18 @@ def test_every_parameter_gets_a_gradient_and_single_sentences_train(options):
     if options.get("segment_positions") == "learned":
         for side in (model.encoder, model.decoder):
             assert side.embed_positions.segment_table.weight.grad[1:3].abs().sum(1).all()
+
+
+def test_a_restarted_sentence_has_the_positions_that_it_has_alone():
+    """In its window, on both sides: the decoder reads a separator where it reads </s> alone."""
+    model = make(segment_positions="restart", segment_types="distance")
+    encoder, decoder = model.encoder.embed_positions, model.decoder.embed_positions
+    source, target = torch.tensor([[11, 12, 13, EOS]]), torch.tensor([[EOS, 14, 15]])
+    window = torch.cat([torch.tensor([[20, 21, 22, 23, SRC_SEP]]), source], 1)
+    prefixed = torch.cat([torch.tensor([[EOS, 21, 22, TGT_SEP]]), target[:, 1:]], 1)
+    with encoder.given(torch.tensor([0])), decoder.given(torch.tensor([0])):
+        alone = encoder(source), decoder(target)
+    with encoder.given(torch.tensor([1])), decoder.given(torch.tensor([1])):
+        inside = encoder(window)[:, -4:], decoder(prefixed)[:, -3:]
+    for ours, theirs in zip(inside, alone, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=0, rtol=0)

@@ -102,10 +102,14 @@ def test_what_a_segment_tells(types, side, segments):
 def test_positions_that_begin_anew_in_every_sentence():
     module = make("restart", rows=2)
     table = module.segment_table.weight.detach().numpy()
-    expected = sinusoids(PAD + np.array([[1, 2, 3, 1, 2, 3], [1, 2, 1, 2, 1, 0]]))
-    expected += table[1 + np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 0]])]  # far ones share the last row
-    expected[1, 5] = 0
-    np.testing.assert_allclose(module(WINDOW).detach(), expected, atol=1e-5)
+    places = {  # positions, and segments, of which far ones share the last row
+        False: ([[1, 2, 3, 1, 2, 3], [1, 2, 1, 2, 1, 0]], [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 0]]),
+        True: ([[1, 2, 1, 2, 3, 4], [1, 1, 2, 1, 2, 0]], [[0, 0, 1, 1, 1, 1], [0, 1, 1, 1, 1, 0]]),
+    }
+    for module.opens, (positions, segments) in places.items():
+        expected = sinusoids(PAD + np.array(positions)) + table[1 + np.array(segments)]
+        expected[1, 5] = 0
+        np.testing.assert_allclose(module(WINDOW).detach(), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("learned", [False, True])
@@ -127,6 +131,7 @@ KINDS = {
     "learned": {"kind": "learned", "rows": 3},
     "restart": {"kind": "restart", "rows": 3},
     "restart, learned positions": {"kind": "restart", "learned": True},
+    "restart, opened by separators": {"kind": "restart", "opens": True},
     "learned, learned positions": {"kind": "learned", "learned": True},
     "learned without token positions": {"kind": "learned", "token_positions": False},
     "sinusoidal": {"kind": "sinusoidal", "rows": 2},
