@@ -19,6 +19,8 @@ Difference = Tuple[float, float, Optional[Added]]  # the value and its p, uncorr
 PAIRS = (
     ("s2to2", "s2to2+CD"),
     ("s2to2+CD", "s2to2+shift+CD"),
+    ("s2to2", "s2to2+restart"),
+    ("s2to2+CD", "s2to2+restart+CD"),
     ("s2to2+CD", "s2to2+CD+margin"),
     ("s4to4", "s4to4+CD"),
     ("s4to4+CD", "s4to4+shift+CD"),

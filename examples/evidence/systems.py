@@ -69,6 +69,7 @@ WINDOWS = f"{known.SYSTEMS['windows'].words} {DISCOUNTED}"
 S2TO2 = f"{WINDOWS} --source-context 1 --target-context 1 --max-tokens 1440 --context-discount 1"
 S4TO4 = f"{WINDOWS} --source-context 3 --target-context 3 --max-tokens 2350 --context-discount 1"
 CD, SHIFT = "--context-discount 0.01", "--segment-positions shift"
+RESTART = "--segment-positions restart"  # docs/results/protocol.md, what costs windows their BLEU
 
 
 def _multi_source(name: str) -> str:
@@ -134,6 +135,8 @@ REQUIRED: Dict[str, System] = {
 FURTHER: Dict[str, System] = {
     name: System("context", flags, (1,))
     for name, flags in {
+        "s2to2+restart": f"{S2TO2} {RESTART}",
+        "s2to2+restart+CD": f"{S2TO2} {RESTART} {CD}",
         "s4to4": S4TO4,
         "s4to4+CD": f"{S4TO4} {CD}",
         "s4to4+shift+CD": f"{S4TO4} {CD} {SHIFT}",
@@ -182,6 +185,7 @@ HELP_FLAGS = {
     "sentence": WINDOWS,
     "control": WINDOWS,
     "s2to2": S2TO2,
+    "s2to2+restart": f"{S2TO2} {RESTART}",
     "s4to4+shift+CD": f"{FURTHER['s4to4+shift+CD'].flags} --max-tokens 2750",
     "caching": f"{_multi_source('caching')} --source-context 5 --target-context-on-source 5"
     " --max-tokens 8000",
