@@ -94,7 +94,7 @@ def windows(text, before_source, before_target, after=0):
 
 @pytest.mark.parametrize("name, options", [("concat", (2, 1)), ("stock", (1, 2)), ("after", (2, 1, 1))])
 def test_shares_and_entropies_are_those_of_each_window_alone(paths, text, name, options):
-    loaded = load_models(paths[name])
+    loaded = load_models(paths[name], device="cpu")
     probed = read_probed_text(text, loaded)
     found = window_attention(loaded, probed, max_tokens=60)
     dataset = probed.scorer().dataset(loaded)
@@ -125,7 +125,7 @@ def test_shares_and_entropies_are_those_of_each_window_alone(paths, text, name, 
 def test_the_rule_of_the_authors_program(paths, text):
     """focused-concat, ``analyze_attn``: weights are averaged over layers and heads, before their entropy is
     taken; in the decoder the first token is of the current sentence, and its weight of 1 is left out."""
-    loaded = load_models(paths["concat"])
+    loaded = load_models(paths["concat"], device="cpu")
     probed = read_probed_text(text, loaded)
     found = window_attention(loaded, probed, rule="program")
     dataset = probed.scorer().dataset(loaded)
@@ -216,7 +216,7 @@ def test_the_command(paths, text, tmp_path, capsys):
     assert main(["analyse", "attention-share", *models, text, *files]) == 0
     printed = capsys.readouterr().out
     found = json.loads((tmp_path / "shares.json").read_text())
-    loaded = load_models(paths["concat"])
+    loaded = load_models(paths["concat"], device="cpu")
     expected = window_attention(loaded, read_probed_text(text, loaded))
     assert [model["name"] for model in found["models"]] == ["ours", paths["stock"].name]
     assert found["models"][0]["means"]["share, encoder"] == pytest.approx(

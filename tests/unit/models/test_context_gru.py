@@ -266,3 +266,14 @@ def test_prefixes_may_be_read_in_pieces():
         model.decoder.read_prefix(piece, encode(model), pieces)
     (a,), (b,) = whole.values(), pieces.values()
     torch.testing.assert_close(a["state"], b["state"], atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4, 7])
+def test_the_gradient_of_a_new_layer_neither_explodes_nor_dies(depth):
+    """As in the thesis' size, over a window of four sentences."""
+    torch.manual_seed(1)
+    layer = TransitionGRU(64, 256, depth, dropout=0.0)
+    inputs = torch.randn(2, 81, 64, requires_grad=True)
+    layer.unroll(inputs, torch.ones(2, 81, dtype=torch.bool))[:, -1].square().sum().backward()
+    first, last = (inputs.grad[:, place].norm() for place in (0, -1))
+    assert 1e-3 < first / last < 10
