@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Callable, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from ctxmt_fairseq.data.length_groups import Group
@@ -50,6 +51,9 @@ class WindowParts:
 
     Attributes:
         lines: (B,) the lines of the current sentences, which are the batch's ``id``.
+        tokens: those of the current source sentences, one after the other. One array: a worker of the loader
+            opens a file for every tensor that it sends.
+        ends: (B,) where each of these sentences ends there.
         lengths: (B,) the source's tokens, which are the batch's ``src_lengths``.
         sentences: (B,) how many are before the current one in the target window (``target_context_sizes``).
         source, target: (B, 3) the windows' tokens before, in and after the current sentence; None: the source
@@ -57,12 +61,18 @@ class WindowParts:
     """
 
     lines: np.ndarray
-    current: Tuple[Tensor, ...]
+    tokens: np.ndarray
+    ends: np.ndarray
     lengths: np.ndarray
     sentences: np.ndarray
     source: Optional[np.ndarray] = None
     target: Optional[np.ndarray] = None
     split: str = ""
+
+    @property
+    def current(self) -> Tuple[Tensor, ...]:
+        """The current source sentences, each with ``</s>`` at its end."""
+        return torch.from_numpy(self.tokens).tensor_split(self.ends[:-1].tolist())
 
     @classmethod
     def of(cls, examples: Sequence[Mapping[str, Any]], split: str = "") -> "WindowParts":
@@ -75,9 +85,11 @@ class WindowParts:
         if examples[0]["target"] is not None:
             ends = np.array([len(example["target"]) for example in examples])
             target = _parts(np.array([example["target_first"] for example in examples]), ends, ends)
+        current = [example["current"] for example in examples]
         return cls(
             np.array([example["id"] for example in examples]),
-            tuple(example["current"] for example in examples),
+            torch.cat(current).numpy(),
+            np.cumsum([len(sentence) for sentence in current]),
             lengths,
             np.array([example["target_context_sizes"] for example in examples]),
             source,

@@ -94,7 +94,8 @@ def sample(chosen=(0, 1, 2, 3)):
         },
         "parts": WindowParts(
             np.array(chosen),
-            (),
+            np.array([], np.int64),
+            np.array([], np.int64),
             np.array([len(row) for row, _ in pairs]),
             np.array([len(target[0]) for _, target in texts]),
             _parts([source for source, _ in texts]),

@@ -27,9 +27,10 @@ def trained(request, once, data, contexts):
     store = ("--context-store", contexts) if system in STORES else ()
 
     def build(folder):
-        size = ("--size", "tiny", "--max-update", 120, "--max-tokens", 1000, "--lr", 2e-3, "--warmup-updates", 20)
-        more = (*PRECISIONS.get(system, ("--fp16",)), *ADDED.get(system, ()), *store, "--no-epoch-checkpoints")
-        run("ctxmt", "train", system, data, folder / "run", *size, *more)
+        size = ("--size", "tiny", "--max-update", 120, "--max-tokens", 1000, "--lr", 2e-3)
+        more = (*ADDED.get(system, ()), *store, "--warmup-updates", 20, "--no-epoch-checkpoints")
+        precision = PRECISIONS.get(system, ("--fp16",))
+        run("ctxmt", "train", system, data, folder / "run", *size, *precision, *more)
 
     return system, once(f"gpu-{system}", build) / "run" / "checkpoints" / "checkpoint_last.pt", store
 

@@ -59,8 +59,8 @@ class TransitionGRU(nn.Module):
 
     A new layer keeps sigmoid(2) = 0.88 of its state at every update. If it kept the usual half, nothing of
     the sentence before would be left after a few words, and models would learn much later to use that
-    sentence. The gain of the updates without input begins at (depth - 1)^(-1/3). With the usual 1 the gradient
-    of a new layer grows 100 times in 80 tokens at a depth of 4, and half precision cannot hold it.
+    sentence. The gain of the updates without input begins at (depth - 1)^(-1/3). With the usual 1 the
+    gradient of a new layer grows 100 times in 80 tokens at a depth of 4, and half precision cannot hold it.
 
     Args:
         inputs: the input's width. size: the state's width H. depth: GRU updates per step, at least 1.

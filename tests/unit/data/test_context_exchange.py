@@ -118,7 +118,8 @@ def batch(currents, contexts, source, target):
         },
         "parts": WindowParts(
             np.arange(len(pairs)),
-            (),
+            np.array([], np.int64),
+            np.array([], np.int64),
             np.array(list(map(len, sources))),
             np.array([len(context["target_before"]) for context in contexts]),
             parts(sources, spans.tolist()),
