@@ -26,6 +26,8 @@ from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 def join(sentences: Sequence[torch.Tensor], separator: Optional[int]) -> torch.Tensor:
     """Join sentences that each end with ``</s>``: ``x1 <sep> x2 <sep> ... xK </s>``, (sum of lengths,). If
     ``separator`` is None, there is nothing between them."""
+    if len(sentences) == 1:
+        return sentences[0].long()
     if separator is None:
         return torch.cat([*(sentence[:-1] for sentence in sentences[:-1]), sentences[-1]]).long()
     window = torch.cat(list(sentences)).long()

@@ -4,6 +4,7 @@ train     step time and peak memory: segment shift and context discount / stock 
 decode    full-window decoding / forced target context, 16 documents side by side, K = 4
 contrast  fairseq's scorer, one candidate at a time / all candidates of a set together
 index     batches of windows, K = 4 / of stock sentences: time and peak memory from the document ids on
+load      batches from a worker of the loader: single sentences, and windows, K = 4 / stock sentences
 runs      training with 3 context sentences, every one encoded anew / each once per batch (--batch-runs)
 cache     document translation with 3 context sentences, every one encoded anew / encoder states kept
 memory    peak memory of translation with 1 to 20 context sentences, with torch's plain attention / fused,

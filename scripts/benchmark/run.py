@@ -14,6 +14,7 @@ from scripts.benchmark.contrastive import contrastive
 from scripts.benchmark.corpora import corpora
 from scripts.benchmark.decoding import forced_prefix
 from scripts.benchmark.indexing import indexing
+from scripts.benchmark.loading import loading
 from scripts.benchmark.metadata import metadata
 from scripts.benchmark.multi_source import batch_runs, sentence_cache
 from scripts.benchmark.paired import Comparison
@@ -84,6 +85,7 @@ MEASUREMENTS: Dict[str, List[Step]] = {
     "decode": [lambda of: [forced_prefix(of.size, of.repeats, of.device)]],
     "contrast": [lambda of: [contrastive(of.size, of.repeats, of.device, of.examples)]],
     "index": [lambda of: indexing(of.sentences, of.few)],
+    "load": [lambda of: loading(of.repeats, 100 * of.examples, of.max_tokens)],
     "runs": [lambda of: batch_runs(of.size, of.repeats, of.device, of.max_tokens)],
     "cache": [lambda of: sentence_cache(of.size, of.repeats, of.device)],
     "memory": [lambda of: context_memory(of.size, of.device)],

@@ -15,6 +15,7 @@ from scripts.benchmark import (
     corpora,
     decoding,
     indexing,
+    loading,
     metadata,
     multi_source,
     resampling,
@@ -177,6 +178,16 @@ def test_one_at_a_time_gives_the_scores_of_score_candidates():
 @pytest.mark.slow
 def test_contrastive_measures_at_a_miniature_size():
     assert_finite(contrastive.contrastive("tiny", 1, CPU, examples=2, candidates=2), 1)
+
+
+# ---- loading -----------------------------------------------------------------------------------------------
+
+
+def test_loading_is_of_batches_that_a_worker_makes():
+    single, windows = loading.loading(1, sentences=150, max_tokens=300)
+    assert_finite(single, 1)
+    assert_finite(windows, 1)
+    assert "windows, K = 4: ours / stock sentences" in windows.row()[0]
 
 
 # ---- indexing ----------------------------------------------------------------------------------------------
