@@ -59,12 +59,12 @@ def probability(help: str) -> Any:
     return option(0.0, help, lambda value: 0 <= value < 1, "a probability below 1", training=True)
 
 
-def times_by_tag(text: str) -> Dict[str, float]:
+def times_by_tag(text: str, least: float = 1, most: float = 100) -> Dict[str, float]:
     """Read ``pronoun=3,formality=1.5``: how often an example with a tag is seen, or what a word with
-    it weighs; {}: it is no such text."""
-    found = [re.fullmatch(r"([^=,\s]+)=([0-9]{1,3}(?:\.[0-9]{1,6})?)", part) for part in text.split(",")]
+    it weighs, from ``least`` to ``most``; {}: it is no such text."""
+    found = [re.fullmatch(r"([^=,\s]+)=([0-9]{1,4}(?:\.[0-9]{1,6})?)", part) for part in text.split(",")]
     times = {each[1]: float(each[2]) for each in found if each}
-    complete = len(times) == len(found) and all(1 <= value <= 100 for value in times.values())
+    complete = len(times) == len(found) and all(least <= value <= most for value in times.values())
     return times if complete else {}
 
 

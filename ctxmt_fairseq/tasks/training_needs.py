@@ -52,17 +52,22 @@ def _word_weights(
     options: ContextOptions, prefix: str, sentences: int, alone: bool
 ) -> Iterator[word_weights.LineWeights]:
     """Read a training text's word weights; if its folder is ``alone``, a file can number its lines."""
-    by_tag = times_by_tag(str(options.token_weights))
-    if by_tag or options.token_weights == word_weights.TAGS:
-        path = _tags(prefix, f"--token-weights {options.token_weights}")
+    given = str(options.token_weights)
+    by_tag = times_by_tag(given, least=0, most=1000)
+    if by_tag or given == word_weights.TAGS:
+        path = _tags(prefix, f"--token-weights {given}")
         return word_weights.tag_weights(path, sentences, options.need_weight, by_tag)
-    if options.token_weights == word_weights.CXMI:
+    if given == word_weights.CXMI:
         path = f"{prefix}words.jsonl"
         _check(path, "--token-weights cxmi", "what ctxmt probe --words writes of the training text")
         return word_weights.cxmi_weights(path, sentences, options.need_weight)
+    if not os.path.isfile(given):
+        raise BadInput(
+            f"--token-weights {given}: expected tags, cxmi, TAG=W,... (W from 0 to 1000), or a file"
+        )
     if not alone:
         raise BadInput("--token-weights FILE needs one data folder alone, because it numbers its lines")
-    return word_weights.written_weights(str(options.token_weights), sentences)
+    return word_weights.written_weights(given, sentences)
 
 
 def _tags(prefix: str, option: str) -> str:

@@ -63,7 +63,8 @@ def tag_weights(
     seen = Counter[str]()
     for number, line in enumerate(one_each(iterate_tags(path), sentences, path)):
         seen.update(tag for tags in line.tags for tag in tags)
-        found = [[by_tag.get(tag, 1) if by_tag else weight for tag in tags] for tags in line.tags]
+        named = [[tag for tag in tags if not by_tag or tag in by_tag] for tags in line.tags]
+        found = [[by_tag.get(tag, weight) for tag in tags] for tags in named]
         yield LineWeights(line.place, number, [max(each, default=1) for each in found], line.words)
     check_tags(by_tag, seen, path, "--token-weights")
 

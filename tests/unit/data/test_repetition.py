@@ -105,3 +105,5 @@ def test_what_is_no_upsampling(text):
 
 def test_upsampling_by_tags():
     assert times_by_tag("pronoun=3,t/v=1.5") == {"pronoun": 3, "t/v": 1.5}
+    assert times_by_tag("pronoun=0.5,t/v=1000", 0, 1000) == {"pronoun": 0.5, "t/v": 1000}
+    assert times_by_tag("pronoun=1001", 0, 1000) == {}

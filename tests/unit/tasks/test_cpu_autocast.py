@@ -9,6 +9,7 @@ from fairseq.optim.amp_optimizer import AMPOptimizer
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.fairseq_fixes import mend
 from ctxmt_fairseq.tasks import cpu_autocast
 from tests.helpers.steps import batch, build, criterion
 
@@ -118,6 +119,7 @@ def test_validation_is_float32():
 
 def test_gradients_that_are_not_finite_are_fairseqs_error():
     """Which it answers by looking for the first such number."""
+    mend()
     with pytest.raises(FloatingPointError, match="gradients are Nan/Inf"):
         Optimizer().next_loss_scale  # noqa: B018  (a property: asked for when a gradient is not finite)
 
