@@ -178,7 +178,7 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
                 "beside_context_nsentences": windows.sum(),
             }
             if "token_weights" in sample:
-                given = self._flat(sample["token_weights"])
+                given = self._flat(sample["token_weights"]).float()
                 self.window_sums["token_weight"] = (given * current).sum()
         # Sums are taken before they are combined, as in fairseq, so that discount 1 gives the same bits.
         loss_parts = [nll * weights, smooth * weights]

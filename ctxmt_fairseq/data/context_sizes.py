@@ -71,7 +71,7 @@ class WindowParts:
 
     @property
     def current(self) -> Tuple[Tensor, ...]:
-        """The current source sentences, each with ``</s>`` at its end."""
+        """The current source sentences, each with ``</s>`` at its end: views of ``tokens``."""
         return torch.from_numpy(self.tokens).tensor_split(self.ends[:-1].tolist())
 
     @classmethod

@@ -185,16 +185,14 @@ def _check(args: Any, no_separator: bool) -> None:
         raise BadInput(
             f"--segment-types {types} needs --segment-positions restart, learned or sinusoidal, not {kind}"
         )
-    if kind in ("shift", "restart") and getattr(args, "no_token_positional_embeddings", False):
-        raise BadInput(
-            f"--segment-positions {kind}: with --no-token-positional-embeddings it changes nothing"
-        )
     if kind != "shift":
         return
     if getattr(args, "encoder_learned_pos", False) or getattr(args, "decoder_learned_pos", False):
         raise BadInput(
             "--segment-positions shift needs sinusoidal positions: drop --encoder/decoder-learned-pos"
         )
+    if getattr(args, "no_token_positional_embeddings", False):
+        raise BadInput("--segment-positions shift has nothing to shift with --no-token-positional-embeddings")
 
 
 def segment_defaults(args: Any) -> None:

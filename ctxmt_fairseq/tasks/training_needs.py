@@ -61,9 +61,9 @@ def _word_weights(
         path = f"{prefix}words.jsonl"
         _check(path, "--token-weights cxmi", "what ctxmt probe --words writes of the training text")
         return word_weights.cxmi_weights(path, sentences, options.need_weight)
-    if not os.path.isfile(given):
+    if "=" in given and not os.path.exists(given):
         raise BadInput(
-            f"--token-weights {given}: expected tags, cxmi, TAG=W,... (W from 0 to 1000), or a file"
+            f"--token-weights {given}: expected TAG=W,..., W from 0 to 1000 (tags, cxmi, or a file)"
         )
     if not alone:
         raise BadInput("--token-weights FILE needs one data folder alone, because it numbers its lines")

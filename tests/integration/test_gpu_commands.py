@@ -16,8 +16,12 @@ pytestmark = [
 SEARCH = ("--beam", 2, "--max-len-b", 20)
 DEVICES = {"GPU": (), "CPU": ("--cpu",)}
 STORES = ("mtcue", "cue", "tagging")
-PRECISIONS = {"gru": (), "caching": ("--bf16",), "gated": ("--amp",)}  # the others: --fp16
-ADDED = {"context-encoder": ("--train-context-only",), "caching": ("--batch-runs", 4)}
+PRECISIONS = {"sentence": (), "caching": ("--bf16",), "gated": ("--amp",)}  # the others: --fp16
+ADDED = {
+    "context-encoder": ("--train-context-only",),
+    "caching": ("--batch-runs", 4),
+    "gru": ("--gru-encoder-depth", 4, "--gru-decoder-depth", 8),
+}
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)

@@ -89,7 +89,7 @@ def test_what_probe_writes_weighs_words(s2to2, folder, corpus, tmp_path):
     ("options", "message"),
     [
         (("--token-weights", "cxmi"), "words.jsonl: no such file; --token-weights cxmi expects there what"),
-        (("--token-weights", "pronoun=2000"), "--token-weights pronoun=2000: expected tags, cxmi, TAG=W"),
+        (("--token-weights", "pronoun=2000"), "--token-weights pronoun=2000: expected TAG=W,..., W from 0"),
         (
             ("--token-weights", "x=2"),
             "--token-weights x: no line has this tag; the most frequent ones: pronoun",

@@ -99,6 +99,15 @@ def test_weight_one_without_discount_is_fairseqs_loss():
     assert torch.equal(one[0], other[0]) and torch.equal(one[3], other[3]) and one[1] == other[1]
 
 
+def test_large_weights_in_half_precision_have_their_mean():
+    """fairseq's --fp16 makes them half precision, which ends at 65,504."""
+    task, model, sample = weighted(ones=True)
+    logged = criterion(task, "discounted")(
+        model, {**sample, "token_weights": 1000 * sample["token_weights"].half()}
+    )[2]
+    assert logged["token_weight"] == 1000 * logged["current_ntokens"] > 65504
+
+
 def test_the_mean_weight_is_logged():
     task, model, sample = weighted()
     loss = criterion(task, "discounted")

@@ -58,8 +58,7 @@ def test_options():
     ("options", "message"),
     [
         ({"segment_positions": "shift", "encoder_learned_pos": True, "segment_shift": 3}, "learned-pos"),
-        ({"segment_positions": "shift", "no_token_positional_embeddings": True}, "it changes nothing"),
-        ({"segment_positions": "restart", "no_token_positional_embeddings": True}, "it changes nothing"),
+        ({"segment_positions": "shift", "no_token_positional_embeddings": True}, "nothing to shift"),
         ({"segment_types": "context"}, "learned or sinusoidal"),
         ({"segment_positions": "flag", "segment_types": "context"}, "learned or sinusoidal, not flag"),
         ({"segment_positions": "shift", "segment_types": "context"}, "learned or sinusoidal"),
