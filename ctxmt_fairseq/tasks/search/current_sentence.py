@@ -29,7 +29,9 @@ class WindowCount:
         separators after it are wrong; without target context (``with_target``) there are none."""
         said = []
         if with_target and forced and self.mismatched:
-            said.append(f"separators in {self.mismatched} of {self.windows} translations are left out")
+            said.append(
+                f"{self.mismatched} of {self.windows} translations went on behind a separator; that is left out"
+            )
         elif with_target and not forced and self.windows:
             said.append(
                 f"{self.mismatched} of {self.windows} windows were translated with a wrong number of "
@@ -50,8 +52,10 @@ def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current
     Returns:
         begin and end, the end including the sentence's ``</s>`` or separator; and whether the window is
         well-formed: it has the expected number of separators, and a word after them unless it has no word.
-        With too few separators, or nothing after them, the last sentence that has a word is taken; with too
-        many, all that follows the last expected one (the caller drops the surplus separators).
+        With too few separators, or nothing after them, the last sentence that has a word is taken. With too
+        many, it is all that follows the last expected one (the caller drops the surplus separators), because
+        any sentence before may have been cut in two. Where none is before it, as behind a forced prefix, it
+        ends at the first separator after a word: what follows is another sentence, often the same one again.
     """
     ends = (tokens[:-1] == separator).nonzero().flatten().tolist()
     if keep == "first":
@@ -60,6 +64,9 @@ def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current
     at = min(before, len(ends))
     words = (tokens != separator).tolist()
     words[-1] = False
+    if not before:
+        found = (end + 1 for end in ends if any(words[:end]))
+        return 0, next(found, len(tokens)), not ends
     while at and not any(words[begins[at] :]):
         at -= 1
     return begins[at], len(tokens), len(ends) == before == at

@@ -38,7 +38,9 @@ def text(sentence):
         ("abc", 1, "abc", False),  # too few
         ("a|bc", 2, "bc", False),
         ("a|b|c", 1, "bc", False),  # too many: all that follows the last expected one
-        ("a|b", 0, "ab", False),
+        ("a|b", 0, "a", False),  # nothing before: what follows is another sentence
+        ("|a|b", 0, "a", False),
+        ("||", 0, "", False),
         ("a|b|", 1, "b", False),
         ("a||b", 1, "b", False),
         ("ab|", 1, "ab", False),  # the right number, but nothing follows: the last sentence with a word
