@@ -30,7 +30,8 @@ class WindowCount:
         said = []
         if with_target and forced and self.mismatched:
             said.append(
-                f"{self.mismatched} of {self.windows} translations went on behind a separator; that is left out"
+                f"{self.mismatched} of {self.windows} translations went on after a separator; "
+                "what follows it is left out"
             )
         elif with_target and not forced and self.windows:
             said.append(

@@ -105,7 +105,9 @@ def test_well_formed_windows_rank_first_then_window_score_and_duplicates_merge()
     (nbest,) = rank([row[:1]], [1], count)
     assert (count.windows, count.mismatched) == (2, 1)
     assert count.report(False, True).startswith("1 of 2 windows were translated with a wrong number")
-    assert count.report(True, True) == "separators in 1 of 2 translations are left out"
+    assert count.report(True, True) == (
+        "1 of 2 translations went on after a separator; what follows it is left out"
+    )
     assert (
         WindowCount(2).report(True, True)
         is WindowCount().report(False, True)
@@ -117,7 +119,7 @@ def test_well_formed_windows_rank_first_then_window_score_and_duplicates_merge()
         count.report(True, False)
         == "1 of 2 translations ended at the greatest length of --max-len-a and --max-len-b"
     )
-    assert count.report(True, True).startswith("separators in 1 of 2 translations are left out; 1 of 2 ")
+    assert count.report(True, True).startswith("1 of 2 translations went on after a separator; what")
 
 
 @pytest.mark.parametrize(
