@@ -51,8 +51,8 @@ class WindowParts:
 
     Attributes:
         lines: (B,) the lines of the current sentences, which are the batch's ``id``.
-        tokens: those of the current source sentences, one after the other. One array: a worker of the loader
-            opens a file for every tensor that it sends.
+        tokens: (sum of lengths,) those of the current source sentences, one after the other. One array: a
+            worker of the loader opens a file for every tensor that it sends.
         ends: (B,) where each of these sentences ends there.
         lengths: (B,) the source's tokens, which are the batch's ``src_lengths``.
         sentences: (B,) how many are before the current one in the target window (``target_context_sizes``).

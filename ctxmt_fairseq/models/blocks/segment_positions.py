@@ -48,9 +48,8 @@ class SegmentPositions(nn.Module):
     ``none``: fairseq's token positions. ``shift``: t' = t + k * shift (section 3.2). ``learned`` and
     ``sinusoidal``: an embedding of k is added to that of t (section 4.6.2). ``restart``: as ``learned``, with
     t from the beginning of the sentence, so that positions are those of single sentences (not of the papers).
-    ``flag``: a learned embedding
-    says whether the token is outside a span of its row, with or without separators. Positions t leave pads
-    out, so pads may be anywhere; a pad's embedding is zero.
+    ``flag``: a learned embedding says whether the token is outside a span of its row, with or without
+    separators. Positions t leave pads out, so pads may be anywhere; a pad's embedding is zero.
 
     Args:
         token_positions: fairseq's sinusoidal or learned positional embedding; None: no token positions.
