@@ -137,6 +137,8 @@ FURTHER: Dict[str, System] = {
     for name, flags in {
         "s2to2+restart": f"{S2TO2} {RESTART}",
         "s2to2+restart+CD": f"{S2TO2} {RESTART} {CD}",
+        "s2to2+restart+sizes": f"{S2TO2} {RESTART} --sample-context-size",
+        "s2to2+restart+CD+sizes": f"{S2TO2} {RESTART} {CD} --sample-context-size",
         "s4to4": S4TO4,
         "s4to4+CD": f"{S4TO4} {CD}",
         "s4to4+shift+CD": f"{S4TO4} {CD} {SHIFT}",
