@@ -141,6 +141,9 @@ class ConvertedSearch(SequenceGenerator):
             if given:
                 raise BadInput(f"{flag(name)}: CTranslate2's search has no such option")
         self.converted = self.model.models[0]
+        self.ends = [_END]
+        if forces_prefixes(self):
+            self.ends.append(self.converted.targets[self.converted.separator])
 
     def generate(self, models: Any, sample: Dict[str, Any], **kwargs: Any) -> List[List[Dict[str, Any]]]:
         if kwargs.get("constraints") is not None:
@@ -175,12 +178,13 @@ class ConvertedSearch(SequenceGenerator):
                 suppress_sequences=[[PAD]] if limited else None,  # fairseq chooses none either
                 max_input_length=0,
                 return_scores=True,
+                end_token=self.ends,  # the likelier one wins, as in ForcedPrefixEnsemble
                 return_end_token=True,
             )
         found = []
         for row, (result, size) in enumerate(zip(results, sizes, strict=True)):
             own = [words[size:] for words in result.hypotheses]
-            right = (self.min_len <= len(each) - (each[-1:] == [_END]) <= most for each in own)
+            right = (self.min_len <= len(self._words(each)) <= most for each in own)
             if (all(right) and not any(PAD in each for each in own)) or (limited and len(sources) == 1):
                 scores = [None] * len(own) if limited else result.scores
                 found.append([*zip(own, scores, strict=True)])
@@ -188,27 +192,32 @@ class ConvertedSearch(SequenceGenerator):
                 found += self._search([sources[row]], [prefixes[row]], True)
         return found
 
+    def _words(self, tokens: List[str]) -> List[str]:
+        """A hypothesis without its end, which it lacks if it was cut off."""
+        return tokens[:-1] if tokens and tokens[-1] in self.ends else tokens
+
     def _rescored(self, sources: Any, prefixes: Any, found: Any) -> Dict[Tuple[int, int], List[float]]:
         """The log-probabilities of the tokens where the search's sum does not do: of hypotheses without one,
         that were cut off before their end, or that are windows."""
         separator = self.converted.targets[self.converted.separator]
-        places, words = [], []
+        places, texts, spans = [], [], []
         for row, hypotheses in enumerate(found):
             for at, (tokens, score) in enumerate(hypotheses):
-                if score is None or tokens[-1:] != [_END] or separator in tokens:
+                words, begin = self._words(tokens), len(prefixes[row])
+                if score is None or words == tokens or separator in words:
                     places.append((row, at))
-                    words.append([*prefixes[row], *(token for token in tokens if token != _END)])
+                    texts.append([*prefixes[row], *(token for token in tokens if token != _END)])
+                    spans.append(slice(begin, begin + len(words) + 1))
         if not places:
             return {}
-        scores = self.converted.scores([sources[row] for row, _ in places], words)
-        return {place: each[len(prefixes[place[0]]) :] for place, each in zip(places, scores, strict=True)}
+        scores = self.converted.scores([sources[row] for row, _ in places], texts)
+        return {place: each[span] for place, each, span in zip(places, scores, spans, strict=True)}
 
     def _hypothesis(
         self, prefix: List[str], words: List[str], score: Any, exact: Optional[List[float]]
     ) -> Dict[str, Any]:
         """What fairseq's search would return."""
-        number = self.converted.numbers
-        tokens = [number[word] for word in words if word != _END] + [self.eos]
+        tokens = [*map(self.converted.numbers.__getitem__, self._words(words)), self.eos]
         if exact is None:  # the search divides by the length with the prefix
             penalty = self.len_penalty if self.normalize_scores else 0
             exact = [score * (len(prefix) + len(tokens)) ** penalty / len(tokens)] * len(tokens)

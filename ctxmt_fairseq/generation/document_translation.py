@@ -55,9 +55,8 @@ class DocumentTranslator:
 
     @property
     def remark(self) -> Optional[str]:
-        """A warning, at the end, of wrong separators, of translations that were cut off, of missing terms."""
-        task = self.loaded.task
-        counted = self.count.report(task.forced, bool(task.options["target_context"]))
+        """A warning, at the end, of windows with wrong separators, translations cut off, missing terms."""
+        counted = self.count.report(self.loaded.task.searches_windows)
         return "; ".join(filter(None, [counted, self.terms.remark if self.terms else None])) or None
 
     def fit(self, text: SourceText, too_long: str) -> FittedText:

@@ -31,7 +31,7 @@ class ForcedTerms:
     def __init__(self, glossary: Glossary, loaded: LoadedModels, beam: int):
         self.glossary, self.loaded = glossary, loaded
         dictionary, subwords = loaded.task.target_dictionary, loaded.target_subwords
-        if loaded.task.decodes_windows and not loaded.task.forced:
+        if loaded.task.searches_windows:
             raise BadInput("--keep and --glossary do not work with --decoding window: leave out one of them")
         if 2 * beam >= len(dictionary):
             raise BadInput(f"--keep and --glossary: expected a --beam below {(len(dictionary) + 1) // 2}")

@@ -87,6 +87,11 @@ class DecodingTask(TranslationTask):
         """Whether the target's beginning is forced: its context, and its language's token."""
         return self.cfg.decoding == "prefix" and (self.decodes_windows or len(self.target_start) > 0)
 
+    @property
+    def searches_windows(self) -> bool:
+        """Whether the search makes whole target windows."""
+        return self.decodes_windows and not self.forced
+
     @functools.cached_property
     def target_start(self) -> torch.Tensor:
         """What every target sentence begins with, a language's token (1,), or nothing (0,)."""
@@ -120,7 +125,8 @@ class DecodingTask(TranslationTask):
                 if self.reach and getattr(args, name, None):
                     raise BadInput(f"--{name.replace('_', '-')}: expected --keep-sentence current")
         if self.forced and not getattr(args, "score_reference", False):
-            models = ForcedPrefixEnsemble(models, self.tgt_dict.eos(), self.tgt_dict.pad())
+            ends = self.tgt_dict.eos(), self.tgt_dict.pad(), self.tgt_dict.index(SEPARATOR)
+            models = ForcedPrefixEnsemble(models, *ends)
         models = models if isinstance(models, Ensemble) else Ensemble(models)
         own = getattr(models.models[0], "search_class", SequenceGenerator)
         kwargs.setdefault("seq_gen_cls", own)  # not the one that aligns whole windows
@@ -138,7 +144,7 @@ class DecodingTask(TranslationTask):
             self.contrast_accuracies = self.contrast.accuracies(model)
 
     def _report(self) -> None:
-        report = self.window_count.report(self.forced, self.decodes_windows)
+        report = self.window_count.report(self.searches_windows)
         if report:
             logger.warning("%s", report)
         if self.with_unknown:

@@ -27,7 +27,8 @@ def documents(corpus):
 
 
 def test_the_search_ranks_by_the_scores_of_its_translations(s2to2, documents, monkeypatch, caplog):
-    """A sentence's score is that of its text after the translations before it, whoever computes it."""
+    """A sentence's score is that of its text after the translations before it, whoever computes it; more
+    where a separator ends it, which is likelier than </s> then."""
     model = Translator.load(s2to2 / "checkpoint_last.pt", beam=2, lenpen=0.5, max_len_b=20, device="cpu")
     own_cut = {}  # whether SentencePiece would cut a translation's text as the model did
 
@@ -46,10 +47,9 @@ def test_the_search_ranks_by_the_scores_of_its_translations(s2to2, documents, mo
             assert [each.score for each in nbest] == sorted((each.score for each in nbest), reverse=True)
             assert score.sum == pytest.approx(sum(score.tokens))
             if all(own_cut[text] for text in texts[max(line - 1, 0) : line + 1]):  # with its target context
-                differences.append(abs(nbest[0].score - score.sum / len(score.tokens) ** 0.5))
-    left_out = re.search(r"(\d+) of 43 translations went on after a separator", caplog.text)
-    alike = sum(difference < 1e-4 for difference in differences)
-    assert len(differences) > 20 and alike >= len(differences) - int(left_out[1] if left_out else 0)
+                differences.append(nbest[0].score - score.sum / len(score.tokens) ** 0.5)
+    assert len(differences) > 20 and min(differences) > -1e-4
+    assert sum(difference < 1e-4 for difference in differences) > 0.8 * len(differences)
 
 
 def test_references_are_more_probable_in_their_own_context(s2to2, documents):
@@ -102,7 +102,4 @@ def test_the_page_of_the_documentation(s2to2, corpus, tmp_path):
     assert any(line.startswith("en-fr-pronouns (sum-current)") for line in lines)
     assert done.returncode == 0, done.stderr
     talk = [line for line in done.stderr.splitlines() if "unknown to the vocabulary" not in line]
-    assert all(
-        re.search(r"^\d+ of \d+ translations went on after a separator|ended at the greatest length", line)
-        for line in talk
-    )
+    assert all("ended at the greatest length" in line for line in talk)

@@ -38,7 +38,7 @@ class Ensemble(EnsembleModel):
 
     beam_size = 1
     rows = 0  # hypotheses in the search
-    handed: Any = None  # gives what the search is handed of log-probabilities (B * beam, V); None: all
+    handed: Any = None  # chooses symbols of log-probabilities (B * beam, V) for the search; None: all
 
     def set_decoder_beam_size(self, beam_size: int) -> None:
         self.beam_size = beam_size
@@ -61,7 +61,11 @@ class Ensemble(EnsembleModel):
                 stack.enter_context(steps.step())
             tokens = self.history(tokens)
             lprobs, attention = super().forward_decoder(tokens, encoder_outs, incremental_states, temperature)
-        return (self.handed(lprobs) if self.handed else lprobs), attention
+        return self.choosable(lprobs), attention
+
+    def choosable(self, lprobs: torch.Tensor) -> torch.Tensor:
+        """Return what the search is handed of log-probabilities (B * beam, V)."""
+        return self.handed(lprobs) if self.handed else lprobs
 
     def history(self, tokens: torch.Tensor) -> torch.Tensor:
         """Return what the hypotheses (B * beam, t) continue, and they."""

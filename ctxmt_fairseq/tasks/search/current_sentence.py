@@ -24,16 +24,10 @@ class WindowCount:
         self.windows += 1
         self.mismatched += bool(row) and not row[0]["well_formed"]
 
-    def report(self, forced: bool, with_target: bool) -> Optional[str]:
-        """What is to be said at the end, if anything. Where the target context was ``forced``, only
-        separators after it are wrong; without target context (``with_target``) there are none."""
+    def report(self, searched: bool) -> Optional[str]:
+        """What is to be said at the end, if anything; ``searched``: whether whole windows were."""
         said = []
-        if with_target and forced and self.mismatched:
-            said.append(
-                f"{self.mismatched} of {self.windows} translations went on after a separator; "
-                "what follows it is left out"
-            )
-        elif with_target and not forced and self.windows:
+        if searched and self.windows:
             said.append(
                 f"{self.mismatched} of {self.windows} windows were translated with a wrong number of "
                 "separators; their current sentence is a guess"
@@ -55,8 +49,8 @@ def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current
         well-formed: it has the expected number of separators, and a word after them unless it has no word.
         With too few separators, or nothing after them, the last sentence that has a word is taken. With too
         many, it is all that follows the last expected one (the caller drops the surplus separators), because
-        any sentence before may have been cut in two. Where none is before it, as behind a forced prefix, it
-        ends at the first separator after a word: what follows is another sentence, often the same one again.
+        any sentence before may have been cut in two. Where none is before it, it ends at the first separator
+        after a word: what follows is another sentence, often the same one again.
     """
     ends = (tokens[:-1] == separator).nonzero().flatten().tolist()
     if keep == "first":

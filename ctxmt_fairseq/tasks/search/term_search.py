@@ -8,8 +8,6 @@ from fairseq.search import LexicallyConstrainedBeamSearch
 from fairseq.token_generation_constraints import UnorderedConstraintState
 from torch import Tensor
 
-from ctxmt_fairseq.text.symbols import SEPARATOR
-
 
 class TermSearch(LexicallyConstrainedBeamSearch):
     """fairseq's lexically constrained search (Post and Vilar, 2018; Hu et al., 2019), in any order of terms.
@@ -26,7 +24,6 @@ class TermSearch(LexicallyConstrainedBeamSearch):
     def __init__(self, dictionary: Any, goes_on: Tensor, open: Tensor, elides: Tensor, joined: Tensor):
         super().__init__(dictionary, "unordered")
         self.goes_on, self.open, self.elides, self.joined = goes_on, open, elides, joined
-        self.ends = [dictionary.index(SEPARATOR)] if SEPARATOR in dictionary else []  # as </s> does
 
     constraint_states: Any
 
@@ -41,8 +38,6 @@ class TermSearch(LexicallyConstrainedBeamSearch):
         self.goes_on = self.goes_on.to(lprobs.device)
         for sentence, states in enumerate(self.constraint_states):
             for row, state in enumerate(states if states[0].root.num_constraints else ()):
-                if not state.finished:
-                    lprobs[sentence, row, self.ends] = -math.inf
                 self._keep_words_whole(lprobs[sentence, row], state, self.last[sentence, row])
         return super().step(step, lprobs, scores, tokens, ids)
 

@@ -44,14 +44,15 @@ KINDS = {
 }
 
 
-def exported(folder, kind, *options, quantization=None):
-    """A random model and its export, as translators."""
+def exported(folder, kind, *options, quantization=None, end=2, often=0.2):
+    """A random model and its export, as translators; its sentences end with the symbol ``end``."""
     arch, *more = KINDS[kind] if kind in KINDS else kind
     state = drawn(trained(folder, *more, *options, arch=arch)[0])
     norm = "decoder.layer_norm" if "decoder.layer_norm.bias" in state["model"] else LAST
     state["model"][f"{norm}.bias"].fill_(1.0)  # so that a row of one number has its logit everywhere
     rows = state["model"]["decoder.output_projection.weight"]
-    rows[[0, 3, -2, -1]], rows[2] = -1.0, 0.2  # what is no text is not written; </s> is
+    rows[[0, 2, 3, -2, -1]] = -1.0  # what is no text is not written
+    rows[end] = often
     for name in ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight"):
         state["model"][name][1] = 0
     path = save(folder / "model.pt", state)
@@ -82,6 +83,17 @@ def test_probabilities_and_translations_are_the_same(tmp_path, kind):
         assert len(same) >= least
         for one, other in same:
             assert one.score == pytest.approx(other.score, abs=1e-4)
+
+
+def test_sentences_end_with_separators_where_these_are_likelier(tmp_path):
+    own, converted = exported(tmp_path, "windows", end=-2, often=0.3)
+    ours, theirs = own.n_best(text(), beam=1), converted.n_best(text(), beam=1)
+    pairs = [pair for each in zip(ours, theirs, strict=True) for pair in zip(*each, strict=True)]
+    same = [(one, other) for (one,), (other,) in pairs if one.text == other.text]
+    assert len(same) >= 18 and not any("<" in best.text for pair in pairs for (best,) in pair)
+    same = [pair for pair in same if len(pair[0].text.split()) < 20]  # the others end nowhere
+    assert len({one.text for one, _ in same}) > 4
+    assert all(one.score == pytest.approx(other.score, abs=1e-4) for one, other in same)
 
 
 def test_scores_of_the_search_are_those_of_the_sentence(tmp_path):

@@ -135,7 +135,7 @@ def test_forced_target_context_is_sent_in_one_copy_and_waits_for_nothing(system,
         running = RunningDocuments(loaded.task, sources, documents, targets, loaded.limits)
         made, prefixes = running.batch([1, 6], True)
         made = device.put(made)
-        ensemble = ForcedPrefixEnsemble(loaded.models, 2, 1)
+        ensemble = ForcedPrefixEnsemble(loaded.models, 2, 1, 2)
         ensemble.prefixes = prefixes
         ensemble.set_decoder_beam_size(BEAM)
         order = device.put(torch.tensor([0, 0, 1, 1]))

@@ -68,8 +68,9 @@ def texts(nbest):
     return [hypothesis["tokens"].tolist() for hypothesis in nbest]
 
 
-def forced(models, sources, contexts, beam, **options):
-    ensemble = ForcedPrefixEnsemble(models, EOS, PAD)
+def forced(models, sources, contexts, beam, separator=EOS, **options):
+    """By default the sentence ends with </s> alone."""
+    ensemble = ForcedPrefixEnsemble(models, EOS, PAD, separator)
     settings = {"len_penalty": 0.0, "max_len_b": LONGEST, **options}
     generator = SequenceGenerator(ensemble, TASK.target_dictionary, beam_size=beam, **settings)
     ensemble.prefixes = [prefix(context) for context in contexts]
@@ -132,6 +133,21 @@ def test_attention_to_source_and_target_at_once_is_refused():
     models = models_of({"arch": "transformer", "cross_self_attention": True, "no_cross_attention": True}, 1)
     with pytest.raises(BadInput, match="cannot read a target context at once"):
         forced(models, *windows(2), beam=2)
+
+
+def test_a_sentence_ends_with_a_separator_where_that_is_likelier():
+    models = models_of(MODELS["flag"], 1)
+    models[0].decoder.output_projection.bias.data[[EOS, TGT_SEP]] = torch.tensor([1.0, 3.0])
+    sources, contexts = windows(32)
+    found, short = forced(models, sources, contexts, 1, TGT_SEP), 0
+    for row, (best,) in enumerate(found):
+        ((tokens, scores, _),) = stock(models, sources[row], contexts[row], 1)
+        end = tokens.index(TGT_SEP) if TGT_SEP in tokens else len(tokens) - 1
+        if end:  # else stock fairseq begins with a separator
+            assert best["tokens"].tolist() == [*tokens[:end], EOS]
+            torch.testing.assert_close(best["positional_scores"], scores[: end + 1], atol=1e-4, rtol=1e-4)
+            short += end + 1 < len(tokens)
+    assert 4 < short < 20 and all(TGT_SEP not in best["tokens"] for (best,) in found)
 
 
 def test_no_row_has_a_prefix():

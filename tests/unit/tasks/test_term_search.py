@@ -64,7 +64,7 @@ def models_of(pieces, spm=True):
         subwords.steps = SimpleNamespace(
             separator="@@", apply=lambda text: text, undo=lambda text: text.replace("@@ ", "")
         )
-    task = SimpleNamespace(target_dictionary=dictionary, decodes_windows=False, forced=False)
+    task = SimpleNamespace(target_dictionary=dictionary, searches_windows=False)
     return SimpleNamespace(task=task, target_subwords=subwords)
 
 
@@ -154,6 +154,6 @@ def test_what_cannot_be_written_is_left_out_and_what_cannot_be_searched_refused(
     assert terms.remark == f"{lost}; left out, because {unknown}"
     with pytest.raises(BadInput, match="expected a --beam below 9"):
         ForcedTerms(read_glossary(None, ["cat"]), loaded, 9)
-    loaded.task.decodes_windows = True
+    loaded.task.searches_windows = True
     with pytest.raises(BadInput, match="do not work with --decoding window"):
         ForcedTerms(read_glossary(None, ["cat"]), loaded, 3)
