@@ -188,6 +188,7 @@ HELP_FLAGS = {
     "control": WINDOWS,
     "s2to2": S2TO2,
     "s2to2+restart": f"{S2TO2} {RESTART}",
+    "s4to4+restart": f"{S4TO4} {RESTART} --max-tokens 2750",
     "s4to4+shift+CD": f"{FURTHER['s4to4+shift+CD'].flags} --max-tokens 2750",
     "caching": f"{_multi_source('caching')} --source-context 5 --target-context-on-source 5"
     " --max-tokens 8000",
