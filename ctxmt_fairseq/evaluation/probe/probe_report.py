@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence
 
+import numpy as np
+
 from ctxmt_fairseq.data.context_options import SIZES
 from ctxmt_fairseq.evaluation.probe import word_report
 from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, sized
@@ -31,6 +33,7 @@ class ProbeReport:
         left_out: the contexts that are impossible, and why.
         sizes, by_size: sizes of the document's own context in sentences, and the outcomes with them.
         words: the words of the references, and what the document's own context adds to them.
+        tags: the same of the tags of words; None: they are not known.
         against: the context that CXMI compares with.
     """
 
@@ -42,7 +45,7 @@ class ProbeReport:
     sizes: List[int]
     by_size: ScoredOutcomes
     words: List[word_report.SentenceWords]
-    tagged: bool
+    tags: Optional[List[word_report.BitsRow]]
     tests: Tests
     against: str
 
@@ -62,8 +65,9 @@ class ProbeReport:
             parts.append(word_report.bits_table(f"word ({choice.least} times or more)", top))
         else:
             parts.append(f"no word occurs {choice.least} times (--min-count)")
-        if self.tagged:
-            parts.append(word_report.bits_table("tag", word_report.by_tag(self.words)))
+        if self.tags is not None:
+            drawn = f"95 %: of {self.tests.samples} samples of {self.tests.unit}s, seed {self.tests.seed}"
+            parts.append(f"{word_report.bits_table('tag', self.tags)}\n{drawn}")
         unread = sum(not words.as_written for _, words, _ in self.words)
         if unread:
             parts.append(f"{unread} sentences with words as the subword model reads them, not as written")
@@ -76,7 +80,7 @@ class ProbeReport:
     def as_dict(self, choice: WordChoice) -> Dict[str, Any]:
         """For JSON."""
         top = word_report.top_words(self.words, choice.top, choice.least)
-        tags = word_report.bits_records("tag", word_report.by_tag(self.words)) if self.tagged else []
+        tags = None if self.tags is None else word_report.bits_records("tag", self.tags)
         sizes = zip(self.sizes, self.by_size.records(), strict=True)
         measures = self.tests.measures if self.contexts.scores[0] else ()
         return {
@@ -90,7 +94,7 @@ class ProbeReport:
             "sizes": [{"size": size, **record} for size, record in sizes],
             "size_comparisons": [each.as_dict() for each in self.by_size.comparisons],
             "top_words": word_report.bits_records("word", top),
-            **({"tags": tags} if self.tagged else {}),
+            **({} if tags is None else {"tags": tags}),
             "about": ONE_MODEL,
             "unit": self.tests.unit,
             "samples": self.tests.samples,
@@ -117,6 +121,9 @@ def probe(
     smaller = sized(loaded, sizes)
     found = score_outcomes(prober.outcomes(conditions), text, tests)
     by_size = score_outcomes(prober.outcomes([conditions[0], *smaller]), text, tests)
+    words = word_report.sentence_words(text, loaded.target_subwords, found.outcomes[0].bits, tags)
+    lengths = text.document_lengths if tests.unit == "document" else [1] * len(words)
+    units = np.repeat(np.arange(len(lengths)), lengths).tolist()
     return ProbeReport(
         name,
         {"sentences": len(text.current), "documents": len(text.document_lengths), "words": text.words},
@@ -125,8 +132,8 @@ def probe(
         left_out,
         sizes,
         by_size.without_first(),
-        word_report.sentence_words(text, loaded.target_subwords, found.outcomes[0].bits, tags),
-        tags is not None,
+        words,
+        None if tags is None else word_report.by_tag(words, units, tests.samples, tests.seed),
         tests,
         prober.against,
     )

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from typing import Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -11,11 +11,23 @@ from ctxmt_fairseq.corpora.linguistics.words import bare
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.evaluation.probe.word_values import WordValues, word_values
+from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores
 from ctxmt_fairseq.text.languages import words_of
 from ctxmt_fairseq.text.word_tags import Tags, tags_of_parts
 
 NO_TAG = "(no tag)"
-BitsRow = Tuple[str, int, float, float]  # word or tag, occurrences, mean bits, sum of bits
+
+
+class BitsRow(NamedTuple):
+    """What context adds to the n occurrences of a word or tag: the mean and the sum, in bits. ``low`` and
+    ``high`` are the 2.5 and 97.5 percentiles of the mean over bootstrap samples."""
+
+    name: str
+    n: int
+    bits_per_word: float
+    bits: float
+    low: Optional[float] = None
+    high: Optional[float] = None
 
 
 class SentenceWords(NamedTuple):
@@ -64,30 +76,55 @@ def top_words(sentences: Sequence[SentenceWords], count: int, least: int) -> Lis
     for _, words, _ in sentences:
         for word, value in zip(words.words, words.values.tolist(), strict=True):
             values[bare(word)].append(value)
-    rows = [row for row in _rows(values) if row[1] >= least]
-    return sorted(rows, key=lambda row: (-row[2], row[0]))[:count]
+    rows = [
+        BitsRow(word, len(each), sum(each) / len(each), sum(each))
+        for word, each in values.items()
+        if len(each) >= least
+    ]
+    return sorted(rows, key=lambda row: (-row.bits_per_word, row.name))[:count]
 
 
-def by_tag(sentences: Sequence[SentenceWords]) -> List[BitsRow]:
-    """As ``top_words`` for tags, best mean first and ``NO_TAG`` last. A word counts for each of its tags."""
-    values: Dict[str, List[float]] = defaultdict(list)
-    for _, words, tags in sentences:
+def by_tag(
+    sentences: Sequence[SentenceWords], units: Sequence[int], samples: int, seed: int
+) -> List[BitsRow]:
+    """As ``top_words`` for tags, best mean first and ``NO_TAG`` last. A word counts for each of its tags.
+
+    Args:
+        units: (N,) the document, from 0, or whatever else the bootstrap draws, of each sentence.
+    """
+    sums: Dict[str, np.ndarray] = defaultdict(lambda: np.zeros((max(units) + 1, 2)))  # bits, and words
+    for unit, (_, words, tags) in zip(units, sentences, strict=True):
         for value, names in zip(words.values.tolist(), tags or (), strict=bool(tags)):
             for name in names or (NO_TAG,):
-                values[name].append(value)
-    return sorted(_rows(values), key=lambda row: (row[0] == NO_TAG, -row[2], row[0]))
+                sums[name][unit] += value, 1
+    rows = []
+    for name, each in sums.items():
+        bits, count = each.sum(0)
+        low, high = np.nanpercentile(bootstrap_scores([each], _mean, samples, seed), [2.5, 97.5]).tolist()
+        rows.append(BitsRow(name, int(count), float(bits / count), float(bits), low, high))
+    return sorted(rows, key=lambda row: (row.name == NO_TAG, -row.bits_per_word, row.name))
 
 
-def _rows(values: Mapping[str, Sequence[float]]) -> List[BitsRow]:
-    return [(name, len(each), sum(each) / len(each), sum(each)) for name, each in values.items()]
+def _mean(sums: np.ndarray) -> np.ndarray:
+    """nan where a sample has none of the words."""
+    with np.errstate(invalid="ignore"):
+        return sums[:, 0] / sums[:, 1]
 
 
 def bits_table(name: str, rows: Sequence[BitsRow]) -> str:
     """The rows of ``top_words`` or ``by_tag`` as a table."""
-    cells = [[label, str(count), f"{mean:+.3f}", f"{total:+.2f}"] for label, count, mean, total in rows]
-    return aligned_table([[name, "n", "bits/word", "bits"], *cells])
+    cells = [[row.name, str(row.n), f"{row.bits_per_word:+.3f}", f"{row.bits:+.2f}"] for row in rows]
+    head = [name, "n", "bits/word", "bits"]
+    if any(row.low is not None for row in rows):
+        head.insert(3, "95 %")
+        for cell, row in zip(cells, rows, strict=True):
+            cell.insert(3, f"({row.low:+.3f} .. {row.high:+.3f})")
+    return aligned_table([head, *cells])
 
 
 def bits_records(name: str, rows: Sequence[BitsRow]) -> List[Dict[str, object]]:
     """The same rows for JSON."""
-    return [dict(zip((name, "n", "bits_per_word", "bits"), row, strict=True)) for row in rows]
+    records = [
+        {name if key == "name" else key: value for key, value in row._asdict().items()} for row in rows
+    ]
+    return [{key: value for key, value in record.items() if value is not None} for record in records]

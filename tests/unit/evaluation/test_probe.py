@@ -202,6 +202,21 @@ def test_cxmi_against_other_contexts(models, tmp_path, task, capsys):
         )
 
 
+def document_interval(lines, tag, samples=4000):
+    """95 % of the mean bits of the words with a tag, if the documents of ``LENGTHS`` were drawn anew."""
+    document = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
+    words = [
+        [(at, bits) for bits, tags in zip(line["bits"], line["tags"], strict=True) if tag in tags]
+        for at, line in zip(document, lines, strict=True)
+    ]
+    draw, means = np.random.default_rng(7), []
+    for _ in range(samples):
+        times = np.bincount(draw.integers(0, len(LENGTHS), len(LENGTHS)), minlength=len(LENGTHS))
+        drawn = [bits for line in words for at, bits in line for _ in range(times[at])]
+        means += [np.mean(drawn)] if drawn else []
+    return np.percentile(means, (2.5, 97.5))
+
+
 def test_words_and_tags(models, tmp_path, capsys):
     """The tables have the means of the lines' values, and only words that occur often enough."""
     prefix = write_text(tmp_path)
@@ -229,6 +244,11 @@ def test_words_and_tags(models, tmp_path, capsys):
     assert by_tag["vowel"]["n"] == len(vowels)
     assert by_tag["vowel"]["bits"] == pytest.approx(sum(vowels), abs=1e-4)
     assert by_tag["(no tag)"]["n"] == record["reference_words"] - len(vowels)
+    low, high = document_interval(lines, "vowel")
+    assert (by_tag["vowel"]["low"], by_tag["vowel"]["high"]) == pytest.approx(
+        (low, high), abs=(high - low) / 8
+    )
+    assert f"({by_tag['vowel']['low']:+.3f} .. {by_tag['vowel']['high']:+.3f})" in printed
 
 
 def test_the_curve(models, tmp_path):
