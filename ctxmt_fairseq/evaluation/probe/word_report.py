@@ -100,7 +100,8 @@ def by_tag(
     rows = []
     for name, each in sums.items():
         bits, count = each.sum(0)
-        low, high = np.nanpercentile(bootstrap_scores([each], _mean, samples, seed), [2.5, 97.5]).tolist()
+        drawn = bootstrap_scores([each], _mean, samples, seed)
+        low, high = (float(np.nanpercentile(drawn, share)) for share in (2.5, 97.5))
         rows.append(BitsRow(name, int(count), float(bits / count), float(bits), low, high))
     return sorted(rows, key=lambda row: (row.name == NO_TAG, -row.bits_per_word, row.name))
 
