@@ -124,3 +124,21 @@ def consistency_table(results: Results) -> str:
     ends = ("by seed", "over seeds", "p")
     heads = [f"minus sentence level, {ends[0]}", *ends[1:], f"minus control, {ends[0]}", *ends[1:]]
     return table(["terms alike, in %", "seeds", *columns, *heads], rows)
+
+
+def tags_table(results: Results) -> str:
+    """What the document's own context adds to words with a tag, beside that of another document: each seed's
+    bits a word, and their 95 % interval over documents."""
+
+    def cell(one: Record, tag: str) -> str:
+        if not (found := one["tagged_words"].get(tag)):
+            return ""
+        return f"{found['bits_per_word']:+.3f} ({found['low']:+.3f} .. {found['high']:+.3f})"
+
+    systems = by_system(results, "tagged_words")
+    tags = sorted({tag for _, ones in systems for one in ones for tag in one["tagged_words"]})
+    rows = [
+        [name, seeds(ones), *(", ".join(filter(None, (cell(one, tag) for one in ones))) for tag in tags)]
+        for name, ones in systems
+    ]
+    return table(["bits a word, own - random context", "seeds", *tags], rows)

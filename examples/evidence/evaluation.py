@@ -1,5 +1,6 @@
 """What a trained run is worth: translations, contrastive pronouns, and what it makes of its context."""
 
+import importlib.util
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,6 +155,21 @@ def consistency(run: Trained) -> Dict[str, Any]:
     return {key: found[key] for key in ("terms", "systems", "comparisons")}
 
 
+def tagged_words(run: Trained) -> Dict[str, Any]:
+    """What the document's own context adds to words with a tag, beside that of another document, in bits."""
+    tags = _tags(run)
+    if not tags.exists():
+        languages = ("--source-lang", "en", "--target-lang", run.system.text.target)
+        ctxmt("corpus", "tag", run.test, *languages, "--output", tags)
+    options = ("--tags", tags, "--contexts", "random", "--against", "random", "--cxmi-only", "--cpu")
+    found = _found(run, "probe", run.model, run.test, *options, name="tagged-words")
+    return {each.pop("tag"): each for each in found["tags"]}
+
+
+def _tags(run: Trained) -> Path:
+    return run.test.with_suffix(".tags.jsonl")
+
+
 def _simpler(run: Trained) -> List[Trained]:
     """Of the same seed the sentence-level model and the control, where this run is neither."""
     rows = list(dict.fromkeys((systems.start_of(run.row)[0], run.control.row, run.row)))
@@ -181,6 +197,12 @@ def _has_pages(run: Trained) -> bool:
     return run.system.text in HELP.values() and all(each.translation.exists() for each in _simpler(run))
 
 
+def _has_tags(run: Trained) -> bool:
+    """Pages with context, and tags of their words, or what finds them."""
+    pages = run.system.text in HELP.values() and run.system.reads_context
+    return pages and (_tags(run).exists() or importlib.util.find_spec("spacy") is not None)
+
+
 PARTS: Dict[str, Part] = {
     "scores": Part(lambda run: True, scores),
     "statistics": Part(lambda run: True, statistics),
@@ -194,6 +216,7 @@ PARTS: Dict[str, Part] = {
     "words": Part(_has_context_encoder, words),
     "groups": Part(lambda run: "--shortening group" in run.system.flags, groups),
     "consistency": Part(_has_pages, consistency),
+    "tagged_words": Part(_has_tags, tagged_words),
 }
 
 

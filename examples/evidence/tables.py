@@ -29,6 +29,7 @@ OF_A_TEXT: Mapping[str, Callable[[Results], str]] = {
     "words": context_tables.words_table,
     "groups": context_tables.groups_table,
     "terms": context_tables.consistency_table,
+    "tagged words": context_tables.tags_table,
 }
 TEXTS: Mapping[str, Sequence[Text]] = {SUBTITLES.name: (SUBTITLES,), "help pages": tuple(HELP.values())}
 
