@@ -10,11 +10,12 @@ from lxml import etree
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.compressed import as_damage
-from ctxmt_fairseq.text.text_lines import LONGEST_LINE, PathLike, open_text
+from ctxmt_fairseq.text.text_lines import LARGEST, LONGEST_LINE, PathLike, open_text
 
 _SAFELY = {"resolve_entities": False, "no_network": True, "remove_comments": True, "remove_pis": True}
 
-_BLOCK = 2**20  # characters that are read at once
+_BLOCK = 2**20  # characters that are read at once, and bytes between two elements that are wanted
+_PIECE = 2**16  # bytes that are parsed at once
 _ENDS = re.compile(r"</[\w:.-]+\s*>\s*$")
 _DECLARED = re.compile(rb"[^<]*<\?xml[^<>]*encoding=[\"']([\w.-]+)")
 
@@ -26,14 +27,27 @@ def parse_xml(content: bytes, name: str) -> Any:
 
 
 def xml_elements(path: PathLike, tag: str) -> Iterator[Any]:
-    """Yield the elements of a name in a file, compressed or not; each is gone when the next comes."""
+    """Yield the elements of a name in a file, compressed or not; each is gone when the next comes. What is
+    outside of them stays in memory, so XML that has much of it is refused."""
+    parser = etree.XMLPullParser(("start", "end"), tag=tag, **_SAFELY)
     with _named_errors(path), open_text(path) as stream:
-        first = True  # declarations come before all elements
-        for _, element in etree.iterparse(stream, tag=tag, **_SAFELY):
-            yield _checked(element, path) if first else element
-            first = False
-            while element.getprevious() is not None:
-                del element.getparent()[0]
+        first, most, read = True, _BLOCK, 0
+        while True:
+            block = stream.read(_PIECE)
+            parser.feed(block) if block else parser.close()
+            read += len(block)
+            for event, element in parser.read_events():
+                if first:  # declarations come before all elements
+                    _checked(element, path)
+                first, read, most = False, 0, LARGEST if event == "start" else _BLOCK
+                if event == "end":
+                    yield element
+                    while element.getprevious() is not None:
+                        del element.getparent()[0]
+            if read > most:
+                raise BadInput(f"expected <{'/' * (most == LARGEST)}{tag}> within {most} bytes", path)
+            if not block:
+                return
 
 
 def elements_apart(path: PathLike, tag: str) -> Iterator[Union[Any, BadInput]]:
