@@ -81,15 +81,16 @@ class Wmt(NewCorpus):
 
 
 def _sides(source: PathLike, target: PathLike, languages: Sequence[str], skip: bool) -> Iterator[Any]:
-    """Both sides of each line, of two files or of the two columns of one; the error for a broken line."""
+    """Both sides of each line, of two files or of the columns of one, and what is in its further columns; the
+    error for a broken line."""
     if not same_file(source, target):
         yield from lines_together(source, target, lenient=skip)
         return
     order = -1 if f"{languages[1]}-{languages[0]}" in re.split(r"[._]", Path(source).name) else 1
     for number, line in enumerate(iterate_lines(source, skip), 1):
-        columns = line.split("\t")[:2] if line.strip() else ["", ""]
-        if len(columns) == 2:
-            yield columns[::order]
+        first, *columns = line.split("\t") if line.strip() else ["", ""]
+        if columns:
+            yield [*(first, columns[0])[::order], *columns[1:]]
             continue
         error = BadInput("is given for both sides: expected two columns, found no tab", source, number)
         if not skip:
@@ -102,7 +103,7 @@ def _divided(sides: Iterable[Any]) -> Iterator[Line]:
     number, inside = 0, False
     for texts in sides:
         broken = isinstance(texts, BadInput)
-        blank = not broken and not any(map(str.strip, texts))
+        blank = not broken and not any(map(str.strip, texts[:2]))
         number += not blank and not inside
         inside = not blank
         reason = "broken lines" if broken else "blank lines between documents" if blank else ""
@@ -131,6 +132,7 @@ def _documents(lines: Iterable[Line], keep_empty: bool) -> Iterator[Part]:
             if reason:
                 builder.leave_out(reason, error=error)
             else:
-                source, target = texts
+                source, target, *more = texts
+                builder.account.remarks["with further columns, not read"] += any(map(str.strip, more))
                 builder.add(source, target, {"domain": single_spaces(domain)} if domain else {})
         yield builder.part()

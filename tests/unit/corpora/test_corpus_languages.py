@@ -130,6 +130,15 @@ def test_columns_that_are_none_and_tabs_in_text_are_named(corpus, capsys):
     assert counts["remarks"]["with a tab, read as a blank"] == 3 and found[0][1] == "Die Lampe."
 
 
+def test_further_columns_are_counted(corpus):
+    text = "The lamp.\tDie Lampe.\tnews\n\t\tnews\nIt.\tSie.\t\n"
+    sides = ("--source", "a", "--target", "a", "--blank-lines")
+    found, counts = corpus("wmt", {"a": text}, *sides)
+    assert found == [("The lamp.", "Die Lampe."), ("It.", "Sie.")]
+    assert counts["remarks"] == {"with further columns, not read": 1}
+    assert counts["left_out"] == {"blank lines between documents": 1}
+
+
 @pytest.mark.parametrize(
     "kind, text, options",
     [
