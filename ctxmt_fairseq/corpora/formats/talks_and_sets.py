@@ -128,7 +128,7 @@ def read_side(path: PathLike, kind: str, language: str = "", by: Optional[str] =
     without segments that say another language. ``by`` is the translator or system whose translation is taken;
     None: the first of the file; ``ANY``: the first of each document."""
     text = read_document(path).removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
-    if "<seg" not in text:
+    if not re.search("<seg", text, re.IGNORECASE):
         return read_tagged_talks(text, path)
     found = [segment for segment in read_segments(text, path) if segment.kind == kind]
     codes = {segment.language for segment in found if segment.language}
