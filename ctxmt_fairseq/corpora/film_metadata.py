@@ -66,6 +66,7 @@ def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]
     counts: Counter = Counter()
     known: Dict[str, str] = {}
     named: Set[str] = set()
+    described: Set[str] = set()
     previous, depth = None, 0
     outputs = [f"{prefix}.meta.jsonl", f"{prefix}.films.json"]
     with open_outputs(outputs) as streams:
@@ -78,6 +79,8 @@ def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]
                 if film:
                     named.add(film.id)
                 known = film_texts(film, films.get(film.id, {})) if film else {}
+                if film and known:
+                    described.add(film.id)
             metadata = {**before, **known}
             streams[outputs[0]].write(f"{metadata_line(metadata)}\n".encode())
             counts["lines"] += 1
@@ -96,7 +99,7 @@ def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]
             "kind": "films",
             **{name: counts[name] for name in totals},
             "films": len(named),
-            "films with metadata": len(named & set(films)),
+            "films with metadata": len(described),
             **remarks,
             "coverage": {row: counts[row] / counts["sentences"] for row in rows},
         }
