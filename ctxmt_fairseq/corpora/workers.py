@@ -2,7 +2,7 @@
 
 import collections
 import itertools
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Callable, Deque, Iterable, Iterator, List, TypeVar
 
@@ -33,6 +33,8 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+        except BrokenExecutor:
+            raise BadInput("a worker was ended, perhaps for lack of memory; choose fewer --workers") from None
         finally:
             for future in waiting:
                 future.cancel()

@@ -239,6 +239,10 @@ def test_broken_records(tmp_path, capsys):
     [
         (("--fields", "source=1"), "--fields: expected target=PLACE, found source"),
         (("--fields", "source=1", "target"), "--fields: expected NAME=PLACE, found target"),
+        (
+            ("--fields", "source=1", "target=2", "--leave-out", "2"),
+            "--leave-out: expected PLACE=VALUE, found 2",
+        ),
         (("--preset", "wmt99"), "--preset: expected one of news-commentary, "),
         (("--fields", "source=1", "target=2", "by=3"), "raw:1: expected '3', found '1', '2'"),
         (("--fields", "source=en", "target=fr"), "raw:2: expected 'en', found 'A', 'B'"),
