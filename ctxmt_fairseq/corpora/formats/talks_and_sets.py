@@ -22,7 +22,7 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'/>]+)")
 _KINDS = {"srcset": "src", "refset": "ref", "tstset": "hyp", "src": "src", "ref": "ref", "hyp": "hyp"}
 _DOCID = re.compile(
-    r"<doc\b[^<>]*\bdocid\s*=\s*[\"']?([^\"'\s>]+)|<talkid>\s*(\S+?)\s*</talkid>", re.IGNORECASE
+    r"<doc\b[^<>]*\bdocid\s*=\s*[\"']?([^\"'\s>]+)|<talkid>\s*([^\s<]+)\s*</talkid>", re.IGNORECASE
 )
 # What a line of training text that is no text begins with; other lines that begin with < are text ("<3").
 _METADATA = re.compile(

@@ -115,6 +115,11 @@ def test_tags_in_capitals(corpus):
     assert corpus("wmt", capitals, *SIDES) == corpus("wmt", files, *SIDES)
 
 
+def test_ids_that_never_end_take_no_hours():
+    with pytest.raises(BadInput, match="has no talks"):
+        read_tagged_talks("<talkid>" * 2**18, "a")
+
+
 def metadata(folder):
     return [json.loads(line) for line in (folder / "out.meta.jsonl").read_text().splitlines()]
 
