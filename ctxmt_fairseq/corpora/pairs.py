@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Seq
 from ctxmt_fairseq.text.text_lines import is_text
 
 _NOTHING: Mapping[str, str] = {}
+_NO_REMARKS: Mapping[str, int] = {}
 _RUNS = re.compile(r"(?:#\d+)+$")
 
 
@@ -67,10 +68,10 @@ class Part(NamedTuple):
     account: Account
 
 
-def part_of(read: int, kept: List[Pair], reason: str = "") -> Part:
+def part_of(read: int, kept: List[Pair], reason: str = "", remarks: Mapping[str, int] = _NO_REMARKS) -> Part:
     """Make the part of the lines that are kept of ``read``; the others were left out for this reason."""
-    left_out = Counter({reason: read - len(kept)} if read > len(kept) else {})
-    return Part(kept, Account(read, len(kept), left_out))
+    left_out = {reason: read - len(kept)} if read > len(kept) else ()
+    return Part(kept, Account(read, len(kept), left_out, remarks))
 
 
 class DocumentBuilder:

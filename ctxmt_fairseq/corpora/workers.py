@@ -8,7 +8,7 @@ from typing import Callable, Deque, Iterable, Iterator, List, TypeVar
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.processes import interrupts_are_ours
-from ctxmt_fairseq.corpora.pairs import Part, part_of
+from ctxmt_fairseq.corpora.pairs import Account, Part
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -52,6 +52,6 @@ def skipping(work: Callable[[Item], Part], units: Callable[[Item], int], item: I
     try:
         return work(item)
     except BadInput as error:
-        part = part_of(units(item), [], "in broken files")
-        part.account.broken.append(str(error))
-        return part
+        account = Account()
+        account.leave_out("in broken files", units(item), error)
+        return Part([], account)

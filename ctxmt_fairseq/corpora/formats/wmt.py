@@ -23,6 +23,7 @@ from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, skip_broken
+from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 from ctxmt_fairseq.text.metadata_text import single_spaces
 from ctxmt_fairseq.text.text_lines import (
@@ -65,8 +66,6 @@ class Wmt(NewCorpus):
     skip_broken: bool = skip_broken("documents, lines of plain text")
 
     def parts(self) -> Iterator[Part]:
-        from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files
-
         which = self.which
         if not (which.blank_lines or which.docs):
             kind = "hyp" if which.system else "ref"

@@ -73,6 +73,5 @@ def mix(corpora: Sequence[Any], times: Sequence[Fraction]) -> Iterator[Part]:
                 name = f"{number}.{repetition}/{document[0].document}"
                 pairs = [pair._replace(document=name) for pair in document if wanted]
                 taken += len(pairs)
-                part = part_of(len(document), pairs, "beyond the ratios")
-                part.account.remarks[f"lines of {files.prefix}"] += len(pairs)
-                yield part
+                taken_of = {f"lines of {files.prefix}": len(pairs)}
+                yield part_of(len(document), pairs, "beyond the ratios", taken_of)
