@@ -160,7 +160,8 @@ def analyser(language: str, model: Optional[str] = None) -> Analyser:
         model: the package of a model of spaCy, instead of the language's tool.
     """
     code = primary(language)
-    if model is not None or code in SPACY_MODELS:
-        return SpacyAnalyser(*([model] if model is not None else SPACY_MODELS[code]))
+    packages = SPACY_MODELS.get(code) if model is None else [model]
+    if packages:
+        return SpacyAnalyser(*packages)
     tools: Dict[str, Callable[[], Analyser]] = {"ru": RussianAnalyser, "de": HannoverAnalyser}
     return tools.get(code, functools.partial(LemmaAnalyser, code))()
