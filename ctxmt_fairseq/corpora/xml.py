@@ -55,7 +55,7 @@ def elements_apart(path: PathLike, tag: str) -> Iterator[Union[Any, BadInput]]:
     They may not be within each other."""
     begin, end = re.compile(rf"<{tag}(?=[\s>])"), re.compile(rf"</{tag}\s*>")
     with _named_errors(path), open_text(path) as stream:
-        text = io.TextIOWrapper(stream, _encoding(stream, path), errors="surrogateescape")
+        text = io.TextIOWrapper(stream, _encoding(stream), errors="surrogateescape")
         line, rest, block = 1, "", text.read(_BLOCK)
         while block:
             *whole, rest = end.split(rest + block)
@@ -72,17 +72,14 @@ def elements_apart(path: PathLike, tag: str) -> Iterator[Union[Any, BadInput]]:
             raise BadInput("expected well-formed XML: the file ends within an element", path, line)
 
 
-def _encoding(stream: Any, path: PathLike) -> str:
+def _encoding(stream: Any) -> str:
     """The encoding of a file, by its first bytes."""
     first = stream.peek(200)
     if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     declared = _DECLARED.match(first)
     name = declared[1].decode() if declared else "utf-8"
-    try:
-        return "utf-8-sig" if codecs.lookup(name).name == "utf-8" else name
-    except LookupError:
-        raise BadInput(f"expected well-formed XML: unknown encoding {name}", path, 1) from None
+    return "utf-8-sig" if codecs.lookup(name).name == "utf-8" else name
 
 
 def _parsed(text: str, path: PathLike, line: int) -> Union[Any, BadInput]:
@@ -105,5 +102,7 @@ def _named_errors(path: PathLike) -> Iterator[None]:
         yield
     except etree.XMLSyntaxError as error:
         raise BadInput(f"expected well-formed XML: {error.msg}", path, error.lineno) from None
+    except (LookupError, UnicodeError) as error:  # an encoding that is none, or not the file's
+        raise BadInput(f"expected well-formed XML: {error}", path) from None
     except Exception as error:
         raise as_damage(error, path) from None
