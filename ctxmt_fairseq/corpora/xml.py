@@ -56,19 +56,23 @@ def elements_apart(path: PathLike, tag: str) -> Iterator[Union[Any, BadInput]]:
     begin, end = re.compile(rf"<{tag}(?=[\s>])"), re.compile(rf"</{tag}\s*>")
     with _named_errors(path), open_text(path) as stream:
         text = io.TextIOWrapper(stream, _encoding(stream), errors="surrogateescape")
-        line, rest, block = 1, "", text.read(_BLOCK)
+        line, rest, commented, block = 1, "", False, text.read(_BLOCK)
         while block:
             *whole, rest = end.split(rest + block)
             for piece in whole:
+                first, line = line, line + piece.count("\n")
+                if commented:
+                    piece = piece.partition("-->")[2]
                 before, *unclosed, inside = begin.split(piece) if begin.search(piece) else (piece, "")
-                for _ in unclosed:
-                    yield BadInput(f"expected </{tag}>, found <{tag}>", path, line)
-                yield _parsed(f"<{tag}{inside}</{tag}>", path, line + before.count("\n"))
-                line += piece.count("\n")
+                commented = commented and not piece or before.rfind("<!--") > before.rfind("-->")
+                if not commented:
+                    for _ in unclosed:
+                        yield BadInput(f"expected </{tag}>, found <{tag}>", path, first)
+                    yield _parsed(f"<{tag}{inside}</{tag}>", path, line - inside.count("\n"))
             if len(rest) > LONGEST_LINE:
                 raise BadInput(f"expected </{tag}> within {LONGEST_LINE} characters", path, line)
             block = text.read(_BLOCK)
-        if begin.search(rest) or not _ENDS.search(rest):
+        if commented and "-->" not in rest or begin.search(rest) or not _ENDS.search(rest):
             raise BadInput("expected well-formed XML: the file ends within an element", path, line)
 
 
