@@ -4,8 +4,8 @@ SGM has source and reference in two files. XML has both in one file, which is gi
 is taken unless --by names another ("any": whichever a document has), or --system names the output of a
 system. Plain text has blank lines between documents (News-Commentary, Europarl v10: --blank-lines), or a file
 of names (WMT24: --docs), whose canary, a line that must not get into training text, is left out. Every other
-line of a test set stays, also an empty one. Plain text in two columns (TSV) is given twice; its languages are
-in the order that the name says (news.de-en.tsv), else the source is first.
+line of a test set stays, also an empty one. Plain text in two columns (TSV; no more are read) is given twice;
+its languages are in the order that the name says (news.de-en.tsv), else the source is first.
 
 Examples:
   ctxmt corpus wmt --source newstest2015-src.en.sgm --target newstest2015-ref.de.sgm \\
