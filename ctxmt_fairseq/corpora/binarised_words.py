@@ -32,7 +32,8 @@ class SideWords:
 
     def _cut(self, line: int) -> Optional[Tuple[List[str], List[np.ndarray]]]:
         """The subwords of a sentence without their marks, and the places of those of each word."""
-        pieces = [self.dictionary[token] for token in self._tokens(line)]
+        tokens = [] if self.sentences is None else self.sentences[line].tolist()[:-1]
+        pieces = [self.dictionary[token] for token in tokens]
         if self.subwords.cuts_words and self.dictionary.unk_word in pieces:
             return None
         return [*map(self.subwords.bare, pieces)], split_words(self.subwords.word_starts(pieces))
@@ -44,6 +45,3 @@ class SideWords:
             return None
         pieces, places = cut
         return SplitLine(["".join(pieces[at] for at in word) for word in places], [*map(len, places)])
-
-    def _tokens(self, line: int) -> List[int]:
-        return [] if self.sentences is None else self.sentences[line].tolist()[:-1]

@@ -16,7 +16,7 @@ from ctxmt_fairseq.corpora.transforms.language import Judge, check_codes
 from ctxmt_fairseq.text.documents import document_id
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
 from ctxmt_fairseq.text.metadata_text import parse_metadata
-from ctxmt_fairseq.text.text_lines import decode_line, open_text, raw_lines
+from ctxmt_fairseq.text.text_lines import is_text, iterate_lines
 
 EXAMPLES = 5  # so many lines are named for each finding
 SHORT = 20  # characters without blanks; shorter texts have any ratio of lengths
@@ -99,13 +99,10 @@ def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str
 
 def _lines(path: Path, report: Report) -> Iterator[str]:
     """Yield a file's lines; those that are no text become empty, and are counted."""
-    with open_text(path) as stream:
-        for number, raw in enumerate(raw_lines(stream, path), 1):
-            try:
-                yield decode_line(raw, path, number)
-            except BadInput:
-                report.add(report.faults, "lines that are not UTF-8 text", path, number)
-                yield ""
+    for number, line in enumerate(iterate_lines(path, lenient=True), 1):
+        if not is_text(line):
+            report.add(report.faults, "lines that are not UTF-8 text", path, number)
+        yield line if is_text(line) else ""
 
 
 def _check_pair(report: Report, name: str, number: int, texts: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Language, OutputPrefix, Prefix
+from ctxmt_fairseq.corpora.cleaning import chosen_steps
 from ctxmt_fairseq.corpora.pairs import Part
 
 if TYPE_CHECKING:
@@ -104,13 +105,7 @@ def skip_broken(units: str = "lines") -> Any:
 def cleaning(default: Sequence[str] = ()) -> Any:
     """A field with the names of steps of cleaning, by default none or all."""
     text = f"steps of cleaning, see opensubtitles (default: {'all' if default else 'none'})"
-    return option(text, default, _steps, metavar="NAMES")
-
-
-def _steps(names: str) -> Sequence[str]:
-    from ctxmt_fairseq.corpora.cleaning import chosen_steps
-
-    return chosen_steps(names)
+    return option(text, default, chosen_steps, metavar="NAMES")
 
 
 class FileWise(OptionGroup):

@@ -17,6 +17,7 @@ from ctxmt_fairseq.text.metadata_text import metadata_text, parse_metadata
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, parse_flag, together
 
 PREVIOUS = 5  # previous sentences, as MTCue reads
+_text = functools.lru_cache(maxsize=4096)(metadata_text)  # lines of a film have the same values
 _RANGE = re.compile(r"\s*(\d{4})\s*[-‐-―−]\s*(\d{4})?\s*")
 
 
@@ -66,6 +67,7 @@ def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]
     counts: Counter = Counter()
     known: Dict[str, str] = {}
     named: Set[str] = set()
+    described: Set[str] = set()
     previous, depth = None, 0
     outputs = [f"{prefix}.meta.jsonl", f"{prefix}.films.json"]
     with open_outputs(outputs) as streams:
@@ -78,13 +80,15 @@ def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]
                 if film:
                     named.add(film.id)
                 known = film_texts(film, films.get(film.id, {})) if film else {}
+                if film and known:
+                    described.add(film.id)
             metadata = {**before, **known}
             streams[outputs[0]].write(f"{metadata_line(metadata)}\n".encode())
             counts["lines"] += 1
             if current:
                 counts["sentences"] += 1
                 counts.update(f"n-{number}" for number in range(1, min(depth, PREVIOUS) + 1))
-                fields = [field for field in FIELDS if _says_something(field, metadata.get(field, ""))]
+                fields = [field for field in FIELDS if _text(field, metadata.get(field, ""))]
                 counts.update(fields)
                 counts["any context"] += bool(fields or depth)
             depth += 1
@@ -96,17 +100,12 @@ def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]
             "kind": "films",
             **{name: counts[name] for name in totals},
             "films": len(named),
-            "films with metadata": len(named & set(films)),
+            "films with metadata": len(described),
             **remarks,
             "coverage": {row: counts[row] / counts["sentences"] for row in rows},
         }
         streams[outputs[1]].write(json.dumps(record, indent=2).encode() + b"\n")
     return record
-
-
-@functools.lru_cache(maxsize=4096)
-def _says_something(field: str, value: str) -> bool:
-    return metadata_text(field, value) is not None
 
 
 def _lines(prefix: PathLike) -> Iterator[Tuple[str, bool, Dict[str, str]]]:

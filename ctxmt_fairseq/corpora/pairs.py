@@ -7,6 +7,10 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Seq
 from ctxmt_fairseq.text.text_lines import is_text
 
 _NOTHING: Mapping[str, str] = {}
+_FOLDED = {  # what stands for more than a blank
+    "with a tab, read as a blank": re.compile("\t"),
+    "with a no-break or ideographic space, read as a blank": re.compile("[\u00a0\u202f\u3000]"),
+}
 _RUNS = re.compile(r"(?:#\d+)+$")
 
 
@@ -67,10 +71,10 @@ class Part(NamedTuple):
     account: Account
 
 
-def part_of(read: int, kept: List[Pair], reason: str = "") -> Part:
+def part_of(read: int, kept: List[Pair], reason: str = "", remarks: Any = ()) -> Part:
     """Make the part of the lines that are kept of ``read``; the others were left out for this reason."""
-    left_out = Counter({reason: read - len(kept)} if read > len(kept) else {})
-    return Part(kept, Account(read, len(kept), left_out))
+    left_out = {reason: read - len(kept)} if read > len(kept) else ()
+    return Part(kept, Account(read, len(kept), left_out, remarks))
 
 
 class DocumentBuilder:
@@ -91,8 +95,9 @@ class DocumentBuilder:
         if not (is_text(source) and is_text(target)):
             self.leave_out("not UTF-8")
             return
-        if "\t" in source.strip() or "\t" in target.strip():
-            self.account.remarks["with a tab, read as a blank"] += 1
+        for remark, blank in _FOLDED.items():
+            if blank.search(source.strip()) or blank.search(target.strip()):
+                self.account.remarks[remark] += 1
         source, target = " ".join(source.split()), " ".join(target.split())
         if not (source and target or (source or target) and not current or self.keep_empty):
             self.leave_out("empty")

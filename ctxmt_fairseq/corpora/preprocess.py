@@ -211,7 +211,8 @@ def _stage(
     others = {"document": "docids", "current": "current" if mark or files.has("current") else "",
               "metadata": "meta.jsonl" if files.metadata else ""}  # fmt: skip
     columns |= {column: folder / corpus.name(split, end) for column, end in others.items() if end}
-    sentences, documents, context_only, previous = 0, 0, 0, None
+    counts: Counter = Counter(sentences=0, documents=0, context_only=0)
+    previous = None
     like_symbols: List[str] = []  # places of text that reads like a symbol, which ``Subwords`` spells out
     source_steps, target_steps = (steps[language] for language in corpus.languages)
     digest = hashlib.sha256()
@@ -223,16 +224,14 @@ def _stage(
         rows = overlap.rows(split, files.rows(), last=split == "train", mark=mark)
         for row in tqdm(rows, desc=f"check {split}", unit=" lines", disable=None):
             digest.update(digest_line(source_steps.surface(row.source)))
-            if sentences < LINES:
+            if counts["sentences"] < LINES:
                 first[corpus.source_lang].append(row.source)
                 first[corpus.target_lang].append(row.target)
             row = replace(row, source=source_steps.apply(row.source), target=target_steps.apply(row.target))
             for column, output in outputs.items():
                 value = getattr(row, column)
                 output.write((json.dumps(value) if column == "metadata" else value) + "\n")
-            sentences += 1
-            documents += row.document != previous
-            context_only += row.current == "0"
+            counts.update(sentences=1, documents=row.document != previous, context_only=row.current == "0")
             previous = row.document
             text = f"{row.source} {row.target}"
             if SEPARATOR in text or MASK in text:
@@ -240,12 +239,7 @@ def _stage(
     if like_symbols:
         found = f"{SEPARATOR} or {MASK} is read as text in {len(like_symbols)} lines"
         logger.warning("%s: %s", found, named(like_symbols))
-    return {
-        "sentences": sentences,
-        "documents": documents,
-        "context_only": context_only,
-        "source_digest": digest.hexdigest(),
-    }
+    return {**counts, "source_digest": digest.hexdigest()}
 
 
 def _encode(path: Path, subwords: Subwords, counter: Optional[Counter], workers: int) -> Dict[str, int]:

@@ -35,6 +35,9 @@ def read_records(
         counted = all(name.replace("+", "").isdecimal() or name.startswith("=") for name in names)
         objects = head.startswith((b"{", b"[")) and not counted
         columns = COLUMNS if counted or objects else next(lines, (1, ""))[1].split("\t")
+        for name in itertools.chain(names, *(each.split("+") for each in names)):
+            if columns.count(name) > 1:
+                raise BadInput(f"two columns have the name {name!r}", path, 1)
         for number, line in lines:
             place = Place(path, number)
             if not is_text(line):

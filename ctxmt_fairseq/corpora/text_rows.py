@@ -85,15 +85,10 @@ class TextFiles:
         extra = [suffix for suffix in ("docids", "current") if self.has(suffix)]
         for number, (source, target, *more) in self._aligned(self.source_lang, self.target_lang, *extra):
             values = dict(zip(extra, more, strict=True))
-            yield Row(
-                number,
-                tidy(source),
-                tidy(target),
-                values.get("docids", str(number)),
-                str(int(parse_flag(values["current"], self.path("current"), number)))
-                if "current" in values
-                else None,
-            )
+            current, document = values.get("current"), values.get("docids", str(number))
+            if current is not None:
+                current = str(int(parse_flag(current, self.path("current"), number)))
+            yield Row(number, tidy(source), tidy(target), document, current)
 
     def _blank_line_rows(self) -> Iterator[Row]:
         document, between = 0, True

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.bpe_codes import SEPARATOR, load_codes
-from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, PathLike, read_description
+from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, PathLike, description_of
 from ctxmt_fairseq.corpora.truecasing import read_forms, truecaser
 from ctxmt_fairseq.text.json_files import Place, get
 from ctxmt_fairseq.text.languages import bleu_tokenizer, primary
@@ -207,9 +207,7 @@ class TextSteps:
     @classmethod
     def load(cls, data_folder: PathLike, language: str) -> "TextSteps":
         """Load those of a data folder; a folder without ``ctxmt.json``, of another tool, has none."""
-        if not (Path(data_folder) / DESCRIPTION).is_file():
-            return cls(language=language)
-        return cls.of_entries(read_description(data_folder).get(KEY, []), data_folder, language)
+        return cls.of_entries(description_of(data_folder).get(KEY, []), data_folder, language)
 
     @classmethod
     def of_entries(cls, entries: Sequence[Any], folder: PathLike, language: str) -> "TextSteps":
@@ -273,8 +271,8 @@ class TextSteps:
 
 def steps_of_language(data_folder: Optional[PathLike], side: str) -> TextSteps:
     """Load the steps of a data folder's ``source`` or ``target`` language; none without a folder."""
-    if data_folder is not None and not Path(data_folder).is_dir():
-        raise BadInput("no such data folder", data_folder)
-    if data_folder is None or not (Path(data_folder) / DESCRIPTION).is_file():
+    if data_folder is None:
         return TextSteps()
-    return TextSteps.load(data_folder, read_description(data_folder)[f"{side}_lang"])
+    if not Path(data_folder).is_dir():
+        raise BadInput("no such data folder", data_folder)
+    return TextSteps.load(data_folder, description_of(data_folder).get(f"{side}_lang", ""))

@@ -2,13 +2,13 @@
 
 import collections
 import itertools
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Callable, Deque, Iterable, Iterator, List, TypeVar
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.processes import interrupts_are_ours
-from ctxmt_fairseq.corpora.pairs import Part, part_of
+from ctxmt_fairseq.corpora.pairs import Account, Part
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -33,6 +33,8 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+        except BrokenExecutor:
+            raise BadInput("a worker was ended, perhaps for lack of memory; choose fewer --workers") from None
         finally:
             for future in waiting:
                 future.cancel()
@@ -50,6 +52,6 @@ def skipping(work: Callable[[Item], Part], units: Callable[[Item], int], item: I
     try:
         return work(item)
     except BadInput as error:
-        part = part_of(units(item), [], "in broken files")
-        part.account.broken.append(str(error))
-        return part
+        account = Account()
+        account.leave_out("in broken files", units(item), error)
+        return Part([], account)

@@ -10,11 +10,12 @@ from lxml import etree
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.compressed import as_damage
-from ctxmt_fairseq.text.text_lines import LONGEST_LINE, PathLike, open_text
+from ctxmt_fairseq.text.text_lines import LARGEST, LONGEST_LINE, PathLike, open_text
 
 _SAFELY = {"resolve_entities": False, "no_network": True, "remove_comments": True, "remove_pis": True}
 
-_BLOCK = 2**20  # characters that are read at once
+_BLOCK = 2**20  # characters that are read at once, and bytes between two elements that are wanted
+_PIECE = 2**16  # bytes that are parsed at once
 _ENDS = re.compile(r"</[\w:.-]+\s*>\s*$")
 _DECLARED = re.compile(rb"[^<]*<\?xml[^<>]*encoding=[\"']([\w.-]+)")
 
@@ -26,14 +27,27 @@ def parse_xml(content: bytes, name: str) -> Any:
 
 
 def xml_elements(path: PathLike, tag: str) -> Iterator[Any]:
-    """Yield the elements of a name in a file, compressed or not; each is gone when the next comes."""
+    """Yield the elements of a name in a file, compressed or not; each is gone when the next comes. What is
+    outside of them stays in memory, so XML that has much of it is refused."""
+    parser = etree.XMLPullParser(("start", "end"), tag=tag, **_SAFELY)
     with _named_errors(path), open_text(path) as stream:
-        first = True  # declarations come before all elements
-        for _, element in etree.iterparse(stream, tag=tag, **_SAFELY):
-            yield _checked(element, path) if first else element
-            first = False
-            while element.getprevious() is not None:
-                del element.getparent()[0]
+        first, most, read = True, _BLOCK, 0
+        while True:
+            block = stream.read(_PIECE)
+            parser.feed(block) if block else parser.close()
+            read += len(block)
+            for event, element in parser.read_events():
+                if first:  # declarations come before all elements
+                    _checked(element, path)
+                first, read, most = False, 0, LARGEST if event == "start" else _BLOCK
+                if event == "end":
+                    yield element
+                    while element.getprevious() is not None:
+                        del element.getparent()[0]
+            if read > most:
+                raise BadInput(f"expected <{'/' * (most == LARGEST)}{tag}> within {most} bytes", path)
+            if not block:
+                return
 
 
 def elements_apart(path: PathLike, tag: str) -> Iterator[Union[Any, BadInput]]:
@@ -41,34 +55,35 @@ def elements_apart(path: PathLike, tag: str) -> Iterator[Union[Any, BadInput]]:
     They may not be within each other."""
     begin, end = re.compile(rf"<{tag}(?=[\s>])"), re.compile(rf"</{tag}\s*>")
     with _named_errors(path), open_text(path) as stream:
-        text = io.TextIOWrapper(stream, _encoding(stream, path), errors="surrogateescape")
-        line, rest, block = 1, "", text.read(_BLOCK)
+        text = io.TextIOWrapper(stream, _encoding(stream), errors="surrogateescape")
+        line, rest, commented, block = 1, "", False, text.read(_BLOCK)
         while block:
             *whole, rest = end.split(rest + block)
             for piece in whole:
+                first, line = line, line + piece.count("\n")
+                if commented:
+                    piece = piece.partition("-->")[2]
                 before, *unclosed, inside = begin.split(piece) if begin.search(piece) else (piece, "")
-                for _ in unclosed:
-                    yield BadInput(f"expected </{tag}>, found <{tag}>", path, line)
-                yield _parsed(f"<{tag}{inside}</{tag}>", path, line + before.count("\n"))
-                line += piece.count("\n")
+                commented = commented and not piece or before.rfind("<!--") > before.rfind("-->")
+                if not commented:
+                    for _ in unclosed:
+                        yield BadInput(f"expected </{tag}>, found <{tag}>", path, first)
+                    yield _parsed(f"<{tag}{inside}</{tag}>", path, line - inside.count("\n"))
             if len(rest) > LONGEST_LINE:
                 raise BadInput(f"expected </{tag}> within {LONGEST_LINE} characters", path, line)
             block = text.read(_BLOCK)
-        if begin.search(rest) or not _ENDS.search(rest):
+        if commented and "-->" not in rest or begin.search(rest) or not _ENDS.search(rest):
             raise BadInput("expected well-formed XML: the file ends within an element", path, line)
 
 
-def _encoding(stream: Any, path: PathLike) -> str:
+def _encoding(stream: Any) -> str:
     """The encoding of a file, by its first bytes."""
     first = stream.peek(200)
     if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     declared = _DECLARED.match(first)
     name = declared[1].decode() if declared else "utf-8"
-    try:
-        return "utf-8-sig" if codecs.lookup(name).name == "utf-8" else name
-    except LookupError:
-        raise BadInput(f"expected well-formed XML: unknown encoding {name}", path, 1) from None
+    return "utf-8-sig" if codecs.lookup(name).name == "utf-8" else name
 
 
 def _parsed(text: str, path: PathLike, line: int) -> Union[Any, BadInput]:
@@ -91,5 +106,7 @@ def _named_errors(path: PathLike) -> Iterator[None]:
         yield
     except etree.XMLSyntaxError as error:
         raise BadInput(f"expected well-formed XML: {error.msg}", path, error.lineno) from None
+    except (LookupError, UnicodeError) as error:  # an encoding that is none, or not the file's
+        raise BadInput(f"expected well-formed XML: {error}", path) from None
     except Exception as error:
         raise as_damage(error, path) from None

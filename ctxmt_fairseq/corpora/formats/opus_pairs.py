@@ -12,6 +12,8 @@ from ctxmt_fairseq.corpora.formats.opus_names import document_id
 from ctxmt_fairseq.corpora.formats.opus_xml import Document, Link, LinkedDocuments, read_opus_document
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 
+_archives = functools.lru_cache(maxsize=4)(Archives)  # opened once per process
+
 
 @dataclass(frozen=True)
 class Pairing:
@@ -105,12 +107,6 @@ class _Side:
 
     def text(self, places: Sequence[int]) -> str:
         return " ".join(self.document.texts[place] for place in places)
-
-
-@functools.lru_cache(maxsize=4)
-def _archives(paths: Tuple[str, ...]) -> Archives:
-    """Opened once per process."""
-    return Archives(paths)
 
 
 def links_of(linked: LinkedDocuments) -> int:

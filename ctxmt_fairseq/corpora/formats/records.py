@@ -75,6 +75,9 @@ class Records(NewCorpus):
             raise BadInput(f"--preset: expected one of {', '.join(PRESETS)}, found {self.preset}")
         if self.beside and len(self.files) > 1:
             raise BadInput(f"--beside: expected one FILE, found {len(self.files)}")
+        for each in self.leave_out:
+            if "=" not in each:
+                raise BadInput(f"--leave-out: expected PLACE=VALUE, found {each}")
         preset = {**PRESETS.get(self.preset or "", {})}
         fields = _by_name(preset.pop("fields", "").format(*self.languages).split())
         known = self.changed(**{name: value for name, value in preset.items() if not getattr(self, name)})

@@ -22,7 +22,7 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'/>]+)")
 _KINDS = {"srcset": "src", "refset": "ref", "tstset": "hyp", "src": "src", "ref": "ref", "hyp": "hyp"}
 _DOCID = re.compile(
-    r"<doc\b[^<>]*\bdocid\s*=\s*[\"']?([^\"'\s>]+)|<talkid>\s*(\S+?)\s*</talkid>", re.IGNORECASE
+    r"<doc\b[^<>]*\bdocid\s*=\s*[\"']?([^\"'\s>]+)|<talkid>\s*([^\s<]+)\s*</talkid>", re.IGNORECASE
 )
 # What a line of training text that is no text begins with; other lines that begin with < are text ("<3").
 _METADATA = re.compile(
@@ -128,7 +128,7 @@ def read_side(path: PathLike, kind: str, language: str = "", by: Optional[str] =
     without segments that say another language. ``by`` is the translator or system whose translation is taken;
     None: the first of the file; ``ANY``: the first of each document."""
     text = read_document(path).removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
-    if "<seg" not in text:
+    if not re.search("<seg", text, re.IGNORECASE):
         return read_tagged_talks(text, path)
     found = [segment for segment in read_segments(text, path) if segment.kind == kind]
     codes = {segment.language for segment in found if segment.language}

@@ -15,6 +15,7 @@ from typing import Iterator, List
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, skip_broken
+from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files
 from ctxmt_fairseq.corpora.pairs import Part
 
 
@@ -24,6 +25,4 @@ class Ted(NewCorpus):
     skip_broken: bool = skip_broken("talks")
 
     def parts(self) -> Iterator[Part]:
-        from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files
-
         return paired_files(self.source, self.target, self.languages, skip=self.skip_broken)

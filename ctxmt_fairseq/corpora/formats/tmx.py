@@ -18,6 +18,7 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Se
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
+from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning, skip_broken
 from ctxmt_fairseq.corpora.formats.language_codes import matching
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
@@ -98,8 +99,6 @@ def _texts(element: Any) -> Iterator[str]:
 def tmx_documents(
     paths: Sequence[PathLike], languages: Sequence[str], cleaning: Sequence[str] = (), skip: bool = False
 ) -> Iterator[Part]:
-    from ctxmt_fairseq.corpora.cleaning import clean
-
     units = itertools.chain.from_iterable(read_units(path, languages, skip) for path in paths)
     for number, (run, pages, account) in enumerate(_runs(units), 1):
         name = " ".join(side[0] for side in pages) if all(pages) else str(number)

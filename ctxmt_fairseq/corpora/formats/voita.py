@@ -11,6 +11,7 @@ Examples:
       --source-lang en --target-lang ru --out text/train
 """
 
+import re
 from typing import Iterator, Literal, Optional
 
 from ctxmt_fairseq.base.command import OptionGroup, option
@@ -20,7 +21,7 @@ from ctxmt_fairseq.corpora.corpus_command import NewCorpus, skip_broken
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 from ctxmt_fairseq.text.text_lines import check_not_same, lines_together
 
-END = "_eos"
+END = re.compile(r"(?<!\S)_eos(?!\S)")
 
 
 class Release(OptionGroup):
@@ -53,7 +54,7 @@ class Voita(NewCorpus):
                     builder.account.remarks["sentences without context"] += 1
                 builder.add(source, target)
             else:
-                sides = [f" {line} ".split(f" {END} ") for line in (source, target)]
+                sides = [END.split(line) for line in (source, target)]
                 if len(sides[0]) != len(sides[1]):
                     message = f"expected {len(sides[0])} sentences as in {self.source}, found {len(sides[1])}"
                     error = BadInput(message, self.target, number)

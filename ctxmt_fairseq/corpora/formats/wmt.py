@@ -4,8 +4,8 @@ SGM has source and reference in two files. XML has both in one file, which is gi
 is taken unless --by names another ("any": whichever a document has), or --system names the output of a
 system. Plain text has blank lines between documents (News-Commentary, Europarl v10: --blank-lines), or a file
 of names (WMT24: --docs), whose canary, a line that must not get into training text, is left out. Every other
-line of a test set stays, also an empty one. Plain text in two columns (TSV) is given twice; its languages are
-in the order that the name says (news.de-en.tsv), else the source is first.
+line of a test set stays, also an empty one. Plain text in two columns (TSV; no more are read) is given twice;
+its languages are in the order that the name says (news.de-en.tsv), else the source is first.
 
 Examples:
   ctxmt corpus wmt --source newstest2015-src.en.sgm --target newstest2015-ref.de.sgm \\
@@ -23,6 +23,7 @@ from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, skip_broken
+from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 from ctxmt_fairseq.text.metadata_text import single_spaces
 from ctxmt_fairseq.text.text_lines import (
@@ -65,8 +66,6 @@ class Wmt(NewCorpus):
     skip_broken: bool = skip_broken("documents, lines of plain text")
 
     def parts(self) -> Iterator[Part]:
-        from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files
-
         which = self.which
         if not (which.blank_lines or which.docs):
             kind = "hyp" if which.system else "ref"
@@ -81,15 +80,16 @@ class Wmt(NewCorpus):
 
 
 def _sides(source: PathLike, target: PathLike, languages: Sequence[str], skip: bool) -> Iterator[Any]:
-    """Both sides of each line, of two files or of the two columns of one; the error for a broken line."""
+    """Both sides of each line, of two files or of the columns of one, and what is in its further columns; the
+    error for a broken line."""
     if not same_file(source, target):
         yield from lines_together(source, target, lenient=skip)
         return
     order = -1 if f"{languages[1]}-{languages[0]}" in re.split(r"[._]", Path(source).name) else 1
     for number, line in enumerate(iterate_lines(source, skip), 1):
-        columns = line.split("\t")[:2] if line.strip() else ["", ""]
-        if len(columns) == 2:
-            yield columns[::order]
+        first, *columns = line.split("\t") if line.strip() else ["", ""]
+        if columns:
+            yield [*(first, columns[0])[::order], *columns[1:]]
             continue
         error = BadInput("is given for both sides: expected two columns, found no tab", source, number)
         if not skip:
@@ -102,7 +102,7 @@ def _divided(sides: Iterable[Any]) -> Iterator[Line]:
     number, inside = 0, False
     for texts in sides:
         broken = isinstance(texts, BadInput)
-        blank = not broken and not any(map(str.strip, texts))
+        blank = not broken and not any(map(str.strip, texts[:2]))
         number += not blank and not inside
         inside = not blank
         reason = "broken lines" if broken else "blank lines between documents" if blank else ""
@@ -131,6 +131,7 @@ def _documents(lines: Iterable[Line], keep_empty: bool) -> Iterator[Part]:
             if reason:
                 builder.leave_out(reason, error=error)
             else:
-                source, target = texts
+                source, target, *more = texts
+                builder.account.remarks["with further columns, not read"] += any(map(str.strip, more))
                 builder.add(source, target, {"domain": single_spaces(domain)} if domain else {})
         yield builder.part()

@@ -25,7 +25,7 @@ _KNOWN_WORDS = 2**16  # the labels of as many words are remembered
 _SPACY_BATCH = 64  # sentences
 
 
-class Analyser(ABC):
+class Analyser:
     """Finds the words of sentences and their labels.
 
     Attributes:
@@ -34,9 +34,13 @@ class Analyser(ABC):
 
     name: str
 
-    @abstractmethod
     def analyse(self, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
         """The words of each sentence in order; every character but blanks belongs to one."""
+        return [list(self.words(sentence)) for sentence in sentences]
+
+    def words(self, sentence: str) -> Iterator[AnnotatedWord]:
+        """Those of one sentence, for a tool that takes no more at a time."""
+        raise NotImplementedError
 
 
 class SpacyAnalyser(Analyser):
@@ -76,7 +80,7 @@ def _single(values: Sequence[str]) -> Optional[str]:
     return values[0] if len(values) == 1 else None
 
 
-class WordAnalyser(Analyser):
+class WordAnalyser(Analyser, ABC):
     """Labels one word at a time, whatever words are next to it."""
 
     def __init__(self) -> None:
@@ -86,10 +90,7 @@ class WordAnalyser(Analyser):
     def labels(self, word: str) -> Dict[str, str]:
         """The labels of a word."""
 
-    def analyse(self, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
-        return [list(self._words(sentence)) for sentence in sentences]
-
-    def _words(self, sentence: str) -> Iterator[AnnotatedWord]:
+    def words(self, sentence: str) -> Iterator[AnnotatedWord]:
         for match in WORD.finditer(sentence):
             yield AnnotatedWord(match[0], match.start(), match.end(), **self._known(match[0]))
 
@@ -123,10 +124,7 @@ class HannoverAnalyser(Analyser):
         self._tagger = hanta.HanoverTagger("morphmodel_ger.pgz")
         self.name = f"HanTa {metadata.version('hanta')}"
 
-    def analyse(self, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
-        return [list(self._words(sentence)) for sentence in sentences]
-
-    def _words(self, sentence: str) -> Iterator[AnnotatedWord]:
+    def words(self, sentence: str) -> Iterator[AnnotatedWord]:
         matches = list(WORD.finditer(sentence))
         tagged = self._tagger.tag_sent([match[0] for match in matches])
         for match, (_, lemma, tag) in zip(matches, tagged, strict=True):
@@ -162,7 +160,8 @@ def analyser(language: str, model: Optional[str] = None) -> Analyser:
         model: the package of a model of spaCy, instead of the language's tool.
     """
     code = primary(language)
-    if model is not None or code in SPACY_MODELS:
-        return SpacyAnalyser(*([model] if model is not None else SPACY_MODELS[code]))
+    packages = SPACY_MODELS.get(code) if model is None else [model]
+    if packages:
+        return SpacyAnalyser(*packages)
     tools: Dict[str, Callable[[], Analyser]] = {"ru": RussianAnalyser, "de": HannoverAnalyser}
     return tools.get(code, functools.partial(LemmaAnalyser, code))()

@@ -69,12 +69,9 @@ def mix(corpora: Sequence[Any], times: Sequence[Fraction]) -> Iterator[Part]:
             seen = taken = 0
             for document in files.documents():
                 seen += len(document)
-                if taken + Fraction(len(document), 2) > share * seen:
-                    continue
-                taken += len(document)
-                pairs = [
-                    pair._replace(document=f"{number}.{repetition}/{pair.document}") for pair in document
-                ]
-                part = part_of(len(pairs), pairs)
-                part.account.remarks[f"lines of {files.prefix}"] += len(pairs)
-                yield part
+                wanted = taken + Fraction(len(document), 2) <= share * seen
+                name = f"{number}.{repetition}/{document[0].document}"
+                pairs = [pair._replace(document=name) for pair in document if wanted]
+                taken += len(pairs)
+                taken_of = {f"lines of {files.prefix}": len(pairs)}
+                yield part_of(len(document), pairs, "beyond the ratios", taken_of)

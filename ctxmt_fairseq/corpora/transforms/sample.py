@@ -48,9 +48,7 @@ class Sample(NewCorpus, OfCorpus):
             marked = [pair._replace(current=place in drawn) for place, pair in enumerate(document)]
             kept = runs(marked, near.intersection(range(len(document))))
             yield part_of(len(document), kept, "not sampled")
-        part = part_of(0, [])
-        part.account.remarks["sentences fewer than --size asks for"] += size
-        yield part
+        yield part_of(0, [], remarks={"sentences fewer than --size asks for": size})
 
     def _wanted(self, pair: Pair) -> bool:
         return pair.current and bool(pair.metadata or not self.with_metadata)

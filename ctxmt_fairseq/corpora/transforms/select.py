@@ -56,6 +56,5 @@ class Select(NewCorpus, OfCorpus):
             if report is not None:
                 name = document[0].document.replace("\t", " ")
                 report.write(f"{name}\t{len(document)}\t{scores.mean():.6f}\t{int(kept)}\n".encode())
-            part = part_of(len(document), document if kept else [], "in documents with a low score")
-            part.account.remarks["pairs without a score"] += int((scores == 0).sum())
-            yield part
+            remarks = {"pairs without a score": int((scores == 0).sum())}
+            yield part_of(len(document), document if kept else [], "in documents with a low score", remarks)

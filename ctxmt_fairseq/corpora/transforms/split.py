@@ -63,9 +63,6 @@ class Split(NewCorpus, OfCorpus):
             if self.duplicates == "context":
                 document = [pair._replace(current=pair.current and not twice)
                             for pair, twice in zip(document, double, strict=True)]  # fmt: skip
-            part = part_of(len(document), document)
-            part.account.remarks[f"duplicates of held-out pairs ({self.duplicates})"] += int(double.sum())
-            yield part
-        part = part_of(0, [])
-        part.account.remarks["listed, but not in the corpus"] += len(missing)
-        yield part
+            found = {f"duplicates of held-out pairs ({self.duplicates})": int(double.sum())}
+            yield part_of(len(document), document, remarks=found)
+        yield part_of(0, [], remarks={"listed, but not in the corpus": len(missing)})

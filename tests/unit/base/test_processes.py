@@ -1,11 +1,13 @@
 """Ctrl-C reaches the process that started the others, and they end with it."""
 
 import multiprocessing
+import os
 import signal
 import threading
 
 import pytest
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.processes import interrupts_are_ours
 from ctxmt_fairseq.corpora.workers import in_order
 
@@ -22,6 +24,11 @@ def test_started_processes_ignore_interrupts(method):
 
 def test_workers_that_read_corpora():
     assert list(in_order(signal.getsignal, [signal.SIGINT] * 3, workers=2)) == [signal.SIG_IGN] * 3
+
+
+def test_a_worker_that_is_killed_is_said_in_one_line():
+    with pytest.raises(BadInput, match="a worker was ended, perhaps for lack of memory"):
+        list(in_order(os._exit, [9], workers=2))
 
 
 def test_other_threads_change_no_signals():

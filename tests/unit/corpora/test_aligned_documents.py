@@ -1,6 +1,7 @@
 """Talks and test sets: IWSLT's tags, SGM, XML, plain text; the files as they really are."""
 
 import json
+import re
 
 import pytest
 
@@ -106,6 +107,17 @@ def test_talks_with_tags(corpus, tmp_path):
         ("World.", "Welt.", "7/2"),  # an empty line between them was left out
     ]
     assert '"empty": 1' in (tmp_path / "out.counts.json").read_text()
+
+
+def test_tags_in_capitals(corpus):
+    files = {name: sgm(kind, ["One", "Two"]) for name, kind in (("a", "srcset"), ("b", "refset"))}
+    capitals = {name: re.sub("</?[a-z]+", lambda tag: tag[0].upper(), text) for name, text in files.items()}
+    assert corpus("wmt", capitals, *SIDES) == corpus("wmt", files, *SIDES)
+
+
+def test_ids_that_never_end_take_no_hours():
+    with pytest.raises(BadInput, match="has no talks"):
+        read_tagged_talks("<talkid>" * 2**18, "a")
 
 
 def metadata(folder):

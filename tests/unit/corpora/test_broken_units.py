@@ -64,6 +64,30 @@ def test_a_file_that_ends_too_soon_is_refused_all_the_same(corpus, capsys):  # n
         assert "the file ends within an element" in capsys.readouterr().err
 
 
+def test_units_in_comments_are_none(corpus, capsys):  # noqa: F811
+    text = tmx(unit(1), unit(7), unit(8), unit(3), unit(9))
+    for number, sign in ((1, "<!-- a -->"), (2, "<!--"), (4, "--> "), (5, "<!--")):
+        text = text.replace(f'<tu tuid="{number}"', f'{sign}<tu tuid="{number}"')
+    text = text.replace("</body>", "--></body>")
+    for options in ((), ("--skip-broken",)):
+        found, counts = corpus("tmx", {"a.tmx": text}, "--tmx", "a.tmx", *options)
+        assert found == GOOD and counts["read"] == 2
+    with pytest.raises(SystemExit):
+        corpus("tmx", {"a.tmx": text.replace("-->", "")}, "--tmx", "a.tmx", "--skip-broken")
+    assert "the file ends within an element" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["no-such", "rot13", "idna", "unicode_escape", "utf-32", "utf-16"])
+def test_an_encoding_that_is_not_the_files_is_refused(corpus, capsys, name):  # noqa: F811
+    text = tmx(unit(1), unit(2, "\\x")).replace("utf-8", name)
+    file = text.encode("utf-16")[:-1] if name == "utf-16" else text.encode()
+    for options in ((), ("--skip-broken",)):
+        with pytest.raises(SystemExit) as end:
+            corpus("tmx", {"a.tmx": file}, "--tmx", "a.tmx", *options)
+        error = capsys.readouterr().err
+        assert end.value.code == 2 and "a.tmx" in error and len(error.splitlines()) == 1
+
+
 HALF = """<dataset id="d">
 <doc id="1"><src><seg id="1">A</seg></src><ref translator="A"><seg id="1">a</seg></ref></doc>
 <doc id="2"><src><seg id="1">B</seg><seg id="2">C</seg></src>

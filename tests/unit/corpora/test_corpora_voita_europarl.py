@@ -142,6 +142,12 @@ def test_joined_sentences(corpus, tmp_path, current, marks):
     assert columns["docids"] == ["1", "1", "1", "2", "2"] and columns.get("current") == marks
 
 
+def test_an_empty_sentence_takes_no_mark_of_its_end(corpus, tmp_path):
+    sides = [write(tmp_path / "t" / side, f"{side} _eos _eos c _eos\n") for side in ("src", "dst")]
+    columns, counts = corpus("voita", "--current", "all", "--source", sides[0], "--target", sides[1])
+    assert columns["en"] == ["src", "c"] and counts["left_out"] == {"empty": 2}
+
+
 def test_voita_refusals(corpus, tmp_path, capsys):
     source, target = write(tmp_path / "t" / "src", "a _eos b\nc\n"), write(tmp_path / "t" / "dst", "A\nB\n")
     for options, message in (

@@ -130,6 +130,22 @@ def test_columns_that_are_none_and_tabs_in_text_are_named(corpus, capsys):
     assert counts["remarks"]["with a tab, read as a blank"] == 3 and found[0][1] == "Die Lampe."
 
 
+def test_spaces_that_are_folded_are_counted(corpus):
+    files = {"a": "Quoi\u00a0?\n10\u202f000\n\u3000A \nB\n", "b": "x\ny\nz\n「は」\u3000い\n"}
+    found, counts = corpus("wmt", files, "--source", "a", "--target", "b", "--blank-lines")
+    assert found[:2] == [("Quoi ?", "x"), ("10 000", "y")]
+    assert counts["remarks"] == {"with a no-break or ideographic space, read as a blank": 3}
+
+
+def test_further_columns_are_counted(corpus):
+    text = "The lamp.\tDie Lampe.\tnews\n\t\tnews\nIt.\tSie.\t\n"
+    sides = ("--source", "a", "--target", "a", "--blank-lines")
+    found, counts = corpus("wmt", {"a": text}, *sides)
+    assert found == [("The lamp.", "Die Lampe."), ("It.", "Sie.")]
+    assert counts["remarks"] == {"with further columns, not read": 1}
+    assert counts["left_out"] == {"blank lines between documents": 1}
+
+
 @pytest.mark.parametrize(
     "kind, text, options",
     [

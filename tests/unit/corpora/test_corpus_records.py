@@ -93,6 +93,14 @@ def test_a_value_in_no_column_of_the_first_line_is_not_lost(tmp_path, capsys):
     assert counts["left_out"] == {"broken records": 1}
 
 
+def test_two_columns_of_one_name_are_refused(tmp_path, capsys):
+    text = "s\tt\tby\tby\tt\nA\tB\tZoé\tZoé\tC\n"
+    for fields in (("source=s", "target=t"), ("source=s+t", "target=s")):
+        assert "a:1: two columns have the name 't'" in refused(
+            capsys, tmp_path, {"a": text}, "--fields", *fields
+        )
+
+
 def test_one_text_in_three_layouts_is_one_corpus(tmp_path):
     """With names in the first line of the columns; metadata that is null, a number, a list, true or blank."""
     pyarrow = pytest.importorskip("pyarrow")
@@ -231,6 +239,10 @@ def test_broken_records(tmp_path, capsys):
     [
         (("--fields", "source=1"), "--fields: expected target=PLACE, found source"),
         (("--fields", "source=1", "target"), "--fields: expected NAME=PLACE, found target"),
+        (
+            ("--fields", "source=1", "target=2", "--leave-out", "2"),
+            "--leave-out: expected PLACE=VALUE, found 2",
+        ),
         (("--preset", "wmt99"), "--preset: expected one of news-commentary, "),
         (("--fields", "source=1", "target=2", "by=3"), "raw:1: expected '3', found '1', '2'"),
         (("--fields", "source=en", "target=fr"), "raw:2: expected 'en', found 'A', 'B'"),

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 from collections import Counter
 
 import pytest
@@ -34,8 +35,9 @@ def numbered(documents):
     ]
 
 
-def as_lines(parts):
+def as_lines(parts, read=None):
     parts = list(parts)
+    assert read in (None, sum(part.account.read for part in parts))
     assert all(part.account.balanced and part.account.kept == len(part.pairs) for part in parts)
     return [(*pair[:3], int(pair.current), pair.metadata) for part in parts for pair in part.pairs]
 
@@ -94,7 +96,8 @@ def test_mixed_lines_come_as_often_as_asked_for(tmp_path_factory, corpora, times
         TextFiles(str(write_corpus_files(folder / f"c{number}", each)), "en", "de")
         for number, each in enumerate(lines)
     ]
-    mixed = as_lines(mix(files, times))
+    begun = sum(math.ceil(often) * len(each) for each, often in zip(lines, times, strict=False))
+    mixed = as_lines(mix(files, times), begun)
     place = 0
     for number, (each, often) in enumerate(zip(lines, times, strict=True), 1):
         for repetition in range(1, int(often) + 1):  # whole repetitions: every line, in order
@@ -195,6 +198,7 @@ def test_mix_command(films, tmp_path, capsys):
     assert [line[2] for line in mixed[36:]][:16] == again and len(mixed) == 54
     assert mixed[-1] == ("x", "X", mixed[-1][2], 1, {}) and mixed[0][4] == {"film": "0"}
     printed = capsys.readouterr().out
+    assert "60 lines read, 54 kept" in printed and "left out, beyond the ratios: 6" in printed
     assert f"lines of {small}: 18" in printed and f"lines of {prefix}: 36" in printed
     run("mix", prefix, small, "--out", tmp_path / "once")
     assert len(read_corpus_files(tmp_path / "once")) == 44

@@ -63,6 +63,16 @@ def test_units_that_are_left_out_take_no_memory(tmp_path):
     assert part.account.left_out == {"without one of the languages": 2000} and most < 200_000
 
 
+def test_other_xml_is_refused_before_it_fills_the_memory(tmp_path):
+    start = tmx((side("en", "a", "x"), side("de", "b", "y"))).removesuffix(" </body>\n</tmx>\n")
+    for text in ("<root>\n", start):
+        with open(tmp_path / "a.tmx", "w") as stream:
+            stream.write(text)
+            stream.writelines("<item>text</item>\n" for _ in range(2**17))
+        with pytest.raises(BadInput, match="a.tmx: expected <tu> within 1048576 bytes"):
+            list(tmx_documents([tmp_path / "a.tmx"], ("en", "de")))
+
+
 def test_every_trap(written):
     lines, counts = written(
         tmx(

@@ -18,7 +18,7 @@ from ctxmt_fairseq.corpora.transforms import pair_scores
 from ctxmt_fairseq.corpora.transforms.deduplicate import Deduplicate
 from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable, adequacy, domain
 from ctxmt_fairseq.corpora.transforms.select import Select
-from tests.helpers.corpus_files import read_corpus_files
+from tests.helpers.corpus_files import read_corpus_files, write_corpus_files
 from tests.helpers.corpus_filter import files_of, refused, run
 
 WORDS = st.sampled_from(["a", "b", "c", "a b"])
@@ -46,6 +46,21 @@ def test_the_first_copy_stays(tmp_path_factory, documents):
     assert all(part.account.balanced for part in parts)
     total = sum(map(len, documents))
     assert sum(part.account.left_out["duplicates"] for part in parts) == total - len(expected)
+
+
+def test_a_copy_that_is_only_context_is_not_the_one_that_stays(tmp_path):
+    lines = [
+        ("a", "A", "d1", 0, {}),
+        ("b", "B", "d1", 0, {}),
+        ("b", "B", "d1", 0, {}),
+        ("a", "A", "d2", 1, {}),
+    ]
+    prefix = str(write_corpus_files(tmp_path / "text", lines))
+    parts = Deduplicate(prefix=prefix, source_lang="en", target_lang="de").parts()
+    assert [pair[:4] for part in parts for pair in part.pairs] == [
+        ("b", "B", "d1", False),
+        ("a", "A", "d2", True),
+    ]
 
 
 def test_equations():
