@@ -215,6 +215,23 @@ def test_following_target_side_and_joined_sentences_are_named():
     assert joined.map.sections == [("context", 8)] and joined.context_words[4] is False
 
 
+@pytest.mark.parametrize(
+    ("context", "names"),
+    [
+        ({"source_context": 1, "target_context_on_source": 2}, "target −2, target −1, source −1, current"),
+        ({"source_context": 2, "context_selection": "swapped"}, "current, source −2, source −1"),
+        ({"source_context": 1, "context_selection": "reference"}, "reference, current"),
+        ({"source_context": 2, "no_separator": True}, "context, current"),
+        ({"source_context_after": 1, "context_end": "eos"}, "context, current"),
+    ],
+)
+def test_sentences_of_windows_are_named_by_what_they_are(context, names):
+    windows = (DocumentWindowTask, DocumentWindowConfig)
+    shown = attention_map(loaded_model("concat_transformer", context, task=windows), PASSAGE)
+    assert ", ".join(name for name, _ in shown.map.sections) == names
+    assert sum(width for _, width in shown.map.sections) == len(shown.map.columns)
+
+
 def test_rows_are_the_current_sentence_after_forced_target_context(queries):
     loaded = loaded_model(DUAL, {**BOTH, "target_context": 1})
     (model,) = loaded.models
@@ -262,6 +279,7 @@ def test_reference_as_context():
         *TARGET.split(),
         "<eos>",
     ]
+    assert attention_map(loaded, PASSAGE, target=TARGET).map.sections == [("reference", 5)]
 
 
 @pytest.mark.parametrize(
