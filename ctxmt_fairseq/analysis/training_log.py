@@ -18,9 +18,11 @@ UPDATES = "num_updates"
 
 # A line is "time | LEVEL | logger | message", or the message alone in fairseq's --log-file.
 _HEAD = re.compile(r"[^|]*\| [A-Z]+ \| (?P<logger>[^|]*) \| ")
-_SIMPLE = re.compile(r"epoch (?P<epoch>\d+) \| (?:valid on '(?P<subset>[^']*)' subset \| )?(?P<values>.*)")
-_PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
-_LENGTH = re.compile(r"grouped total_num_itrs = (\d+)")
+_SIMPLE = re.compile(
+    r"epoch (?P<epoch>\d{1,18}) \| (?:valid on '(?P<subset>[^']*)' subset \| )?(?P<values>.*)"
+)
+_PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,23})")
+_LENGTH = re.compile(r"grouped total_num_itrs = (\d{1,18})")
 _OPTIONS = re.compile(r"^(?:[^|]*\| [A-Z]+ \| fairseq_cli\.train \| )?(\{'_name': .*|Namespace\(.*)")
 
 
@@ -185,7 +187,7 @@ def _record(subset: str, epoch: str, values: Dict[str, str]) -> Optional[Tuple[s
     numbers = {name: _number(text) for name, text in values.items()}
     known = {name: number for name, number in numbers.items() if number is not None}
     updates = known.get(UPDATES)
-    if updates is None or not epoch.isdecimal():
+    if updates is None or not re.fullmatch(r"\d{1,18}", epoch):
         return None
     return subset, Record(int(epoch), int(updates), known)
 

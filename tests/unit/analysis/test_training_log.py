@@ -71,6 +71,9 @@ def test_other_lines_and_values_are_passed_over(tmp_path):
     path = tmp_path / "log"
     lines = [
         "{'not': json", '{"epoch": 1}', '{"epoch": "x", "valid_num_updates": "3"}', "[" * 9000, "\x00\ufffd",
+        "num. shared model params: ,", f"grouped total_num_itrs = {'9' * 5000}",
+        f"epoch {'9' * 5000} | loss 3 | num_updates 9",
+        f'{{"epoch": "{"9" * 5000}", "train_num_updates": 9}}',
         "epoch 001 | loss 3", "epoch 001 | valid on 'valid' subset | loss nan | num_updates 5 | gnorm inf",
         '{"epoch": 1, "valid_loss": "nan", "valid_ppl": "2.5", "valid_num_updates": "6"}',
     ]  # fmt: skip
