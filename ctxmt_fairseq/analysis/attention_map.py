@@ -37,7 +37,9 @@ class ContextVectors(NamedTuple):
     sections: List[Tuple[str, int]]
 
 
-def context_vectors(model: Any, batch: Dict[str, Any], dataset: Any) -> ContextVectors:
+def context_vectors(
+    model: Any, batch: Dict[str, Any], dataset: Any, languages: Sequence[str]
+) -> ContextVectors:
     """The vectors that a multi-source model makes of the context of the one sentence in a batch of a dataset,
     which has a row for every sentence of its context."""
     shortening = getattr(model.encoder, "context_shortening", None)
@@ -53,7 +55,7 @@ def context_vectors(model: Any, batch: Dict[str, Any], dataset: Any) -> ContextV
     words: List[bool] = []
     sections: List[Tuple[str, int]] = []
     for name, tokens in sentences:
-        described = describe(dataset.dictionary, tokens)
+        described = describe(dataset.dictionary, tokens, languages)
         if not described:
             continue
         own = [token.label for token in described]
@@ -64,13 +66,15 @@ def context_vectors(model: Any, batch: Dict[str, Any], dataset: Any) -> ContextV
     return ContextVectors(labels, words if shortening is None or shortening.keeps_tokens else None, sections)
 
 
-def window_tokens(batch: Dict[str, Any], dataset: DocumentWindowDataset) -> ContextVectors:
+def window_tokens(
+    batch: Dict[str, Any], dataset: DocumentWindowDataset, languages: Sequence[str]
+) -> ContextVectors:
     """The tokens of the source window of a batch with one row; the current sentence's are no context."""
     dictionary = dataset.dictionary
     (row,) = batch["net_input"]["src_tokens"]
     tokens = row[row.ne(dictionary.pad())]
     first, end = batch["windows"]["current_span"][0].tolist()
-    described = describe(dictionary, tokens)
+    described = describe(dictionary, tokens, languages)
     separators = tokens.eq(dataset.separator).nonzero().flatten() + 1
     borders = sorted({first, end, len(tokens), *separators.tolist()} - {0})
     before = sum(border <= first for border in borders)
@@ -178,12 +182,13 @@ def attention_map(
     window = torch.cat([prefix, translation])
     if len(window) > loaded.limits[1]:
         raise BadInput(f"expected a translation of at most {loaded.limits[1]} tokens, found {len(window)}")
+    languages = loaded.source_subwords.token, loaded.target_subwords.token
     if loaded.reads_metadata:
         context = vectors_of_texts(batch, running.dataset.contexts)
     elif windows:
-        context = window_tokens(batch, running.dataset)
+        context = window_tokens(batch, running.dataset, languages)
     else:
-        context = context_vectors(model, batch, running.dataset)
+        context = context_vectors(model, batch, running.dataset, languages)
     if len(context.sections) <= windows:  # a window has the current sentence
         raise BadInput("the sentence has no context that the model reads; choose one that has")
     if loaded.device.type == "cuda":
@@ -194,14 +199,15 @@ def attention_map(
             model.decoder(window.roll(1)[None].to(loaded.device), encoder_out=encoder_out)
     ((weights, padding),) = calls
     if side == "decoder":
-        rows, chosen = describe(task.target_dictionary, translation), slice(len(prefix), None)
+        dictionary, own, chosen = task.target_dictionary, translation, slice(len(prefix), None)
     else:
         tokens = batch["net_input"]["src_tokens"][0].cpu()
         chosen = tokens.ne(task.source_dictionary.pad()).nonzero().flatten()
         if windows:
             first, end = batch["windows"]["current_span"][0].tolist()
             chosen = chosen[first:end]
-        rows = describe(task.source_dictionary, tokens[chosen])
+        dictionary, own = task.source_dictionary, tokens[chosen]
+    rows = describe(dictionary, own, languages)
     what = "the source window" if windows else "context"
     shown = LabelledMap(
         title=f"Attention to {what}, {side} layer {layer} of {architecture(model)}",

@@ -190,6 +190,18 @@ def test_useful_mass_is_that_of_words():
     assert [line.split()[1:] for line in no_words.table().splitlines()[2:]] == [["0.000", *"---"]] * 2
 
 
+def test_tokens_of_languages_are_no_words():
+    """As in attended_sentences: nobody wrote them."""
+    context = {"source_context": 1}
+    windows = (DocumentWindowTask, DocumentWindowConfig)
+    for loaded in (loaded_model(GATED, context), loaded_model("concat_transformer", context, task=windows)):
+        loaded.source_subwords.token = loaded.target_subwords.token = "▁un"
+        shown = attention_map(loaded, PASSAGE, "encoder")
+        names, words = shown.map.columns, shown.context_words
+        assert "▁un" in names and not any(words[at] for at, name in enumerate(names) if name == "▁un")
+        assert "▁un" in shown.map.rows and not shown.words[shown.map.rows.index("▁un")]
+
+
 def test_vectors_of_several_tokens_are_neither_useful_nor_not():
     pooled = {"shortening": "mean", "shortening_size": 3, "current_in_context": "yes"}
     shown = attention_map(loaded_model(CACHING, BOTH, **pooled), PASSAGE, target=TARGET)
