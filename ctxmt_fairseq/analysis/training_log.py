@@ -10,7 +10,7 @@ from typing import Dict, List, Optional, Tuple
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.compressed import as_damage
 from ctxmt_fairseq.text.json_files import parse_json
-from ctxmt_fairseq.text.text_lines import PathLike, open_text
+from ctxmt_fairseq.text.text_lines import LONGEST_LINE, PathLike, open_text
 
 NAME = "train.log"  # in a training's folder
 TRAIN = "train"  # the subset whose values are averages over an epoch
@@ -127,7 +127,7 @@ def read_training_log(path: PathLike) -> TrainingLog:
     log = TrainingLog(path)
     with io.TextIOWrapper(open_text(path), encoding="utf-8", errors="replace") as lines:
         try:
-            for line in lines:
+            while line := lines.readline(LONGEST_LINE):  # what is longer is no line of fairseq's
                 _read_line(log, line.rstrip("\n"))
         except Exception as error:
             raise as_damage(error, path) from None

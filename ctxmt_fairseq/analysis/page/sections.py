@@ -133,7 +133,7 @@ def translations(runs: Sequence[Run], known: Mapping[Any, str]) -> Dict[str, Tab
                 sentences.append(report["sentences"])
                 for score in report["scores"]:
                     alone = score["level"] == "sentence"
-                    text = f"{score['score']:.{score.get('digits', 2)}f}"
+                    text = f"{score['score']:.{min(9, score.get('digits', 2))}f}"
                     if score.get("confidence") is not None:
                         text += f" ± {score['confidence']:.2f}"
                     mark = known.get((run.name, name, score["name"].lower()), "") if alone else ""
