@@ -137,18 +137,15 @@ def read_training_log(path: PathLike) -> TrainingLog:
 
 
 def _read_line(log: TrainingLog, line: str) -> None:
-    options = _OPTIONS.match(line)
-    if options:
+    if options := _OPTIONS.match(line):
         log._options, log.started = options[1], line[:10] if line[:4].isdecimal() else ""
         return
     head = _HEAD.match(line)
     message = line[head.end() :] if head else line
-    parameters = _PARAMETERS.match(message)
-    if parameters:
+    if parameters := _PARAMETERS.match(message):
         log.parameters = int(parameters[1].replace(",", ""))
         return
-    length = _LENGTH.match(message)
-    if length:
+    if length := _LENGTH.match(message):
         log.epoch_updates = int(length[1])
         return
     found = _json_record(message, log.path) if message.startswith("{") else _simple_record(message)

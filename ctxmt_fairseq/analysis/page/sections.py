@@ -127,7 +127,6 @@ def translations(runs: Sequence[Run], known: Mapping[Any, str]) -> Dict[str, Tab
         for run in runs:
             if name in run.found.penalties:
                 columns[run.name]["length penalty n"] = Cell(f"{run.found.penalties[name]:g}")
-        for run in runs:
             path, report = run.found.scores.get(name, (run.folder, {"sentences": 0, "scores": []}))
             with written_by_ctxmt(path):
                 sentences.append(report["sentences"])
