@@ -13,10 +13,10 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.analysis.text_attention import AttendedSentence
+from ctxmt_fairseq.analysis.text_attention import AttendedSentence, ContextSentence
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.text.annotation import AnnotatedWord
-from ctxmt_fairseq.text.coreference import Antecedent, Reference
+from ctxmt_fairseq.text.coreference import Reference
 
 HEURISTICS = ("random", "first", "last")
 
@@ -158,30 +158,25 @@ def _judge(
         and antecedent.overlaps(other.antecedent.line, other.antecedent.span)
         for other in others
     }
-    at = _strongest(sentence, asking)
-    if at is None:
+    strongest = _strongest(sentence, asking)
+    if strongest is None:
         return "without a word in the context"
-    attention = _lies_in(at, antecedent, sentence)
+    part, word = strongest
+    attention = part.line == antecedent.line and bool(part.words.within(antecedent.span)[word])
     return Judged(reference, attention, len(there) if nouns is not None else None, shares, right)
 
 
-def _strongest(sentence: AttendedSentence, asking: np.ndarray) -> Optional[Tuple[int, int]]:
-    """The first subword of the source context with the highest weight, behind its sentence's number."""
-    best, place = -1.0, None
-    for number, part in enumerate(sentence.context):
-        if part.target:
+def _strongest(sentence: AttendedSentence, asking: np.ndarray) -> Optional[Tuple[ContextSentence, int]]:
+    """The word with the first subword of the source context that has the highest weight, behind its
+    sentence."""
+    best, found = -1.0, None
+    for part in sentence.context:
+        if part.target or not part.words.lexical.any():
             continue
         weights = np.where(part.words.lexical, part.weights[asking].mean(0), -1)
-        if len(weights) and weights.max() > best and part.words.lexical.any():
-            best, place = float(weights.max()), (number, int(weights.argmax()))
-    return place
-
-
-def _lies_in(place: Tuple[int, int], antecedent: Antecedent, sentence: AttendedSentence) -> bool:
-    part = sentence.context[place[0]]
-    if part.line != antecedent.line:
-        return False
-    return bool(part.words.within(antecedent.span)[part.words.place[place[1]]])
+        if weights.max() > best:
+            best, found = float(weights.max()), (part, int(part.words.place[weights.argmax()]))
+    return found
 
 
 def _shares(group: Sequence[Judged]) -> Dict[str, float]:

@@ -1,7 +1,7 @@
 """How a sentence's tokens attend to its context (Voita et al. 2018, sections 5.2 and 5.3, figure 5)."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -18,14 +18,13 @@ from ctxmt_fairseq.analysis.passage import Passage
 from ctxmt_fairseq.analysis.tokens import describe
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
-from ctxmt_fairseq.data.context_options import FOLLOWING_SOURCE, TARGET
+from ctxmt_fairseq.data.context_options import Column
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.search_settings import SearchSettings
 from ctxmt_fairseq.tasks.search.running_document import RunningDocuments
 from ctxmt_fairseq.text.absence import CURRENT, METADATA, NO_VECTOR
-from ctxmt_fairseq.text.symbols import SEPARATOR
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 
@@ -38,14 +37,15 @@ class ContextVectors(NamedTuple):
     sections: List[Tuple[str, int]]
 
 
-def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> ContextVectors:
-    """The vectors that a multi-source model makes of the context of the one sentence in a batch, which has a
-    row for every sentence of its context."""
+def context_vectors(
+    model: Any, batch: Dict[str, Any], dataset: Any, languages: Sequence[str]
+) -> ContextVectors:
+    """The vectors that a multi-source model makes of the context of the one sentence in a batch of a dataset,
+    which has a row for every sentence of its context."""
     shortening = getattr(model.encoder, "context_shortening", None)
     windows = batch["windows"]
-    places = zip(windows["roles"][0].tolist(), windows["distances"][0].tolist(), strict=True)
-    joined = model.context_format.joined
-    names = ["context" if joined else sentence_name(role, distance) for role, distance in places]
+    columns = dataset.builder.source_columns
+    names = ["context"] if model.context_format.joined else list(map(sentence_name, columns))
     tokens = windows["tokens"]
     rows = [tokens[row] if row >= 0 else tokens[:0, 0] for row in windows["index"][0].tolist()]
     sentences = list(zip(names, rows, strict=True))
@@ -55,7 +55,7 @@ def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> Conte
     words: List[bool] = []
     sections: List[Tuple[str, int]] = []
     for name, tokens in sentences:
-        described = describe(dictionary, tokens)
+        described = describe(dataset.dictionary, tokens, languages)
         if not described:
             continue
         own = [token.label for token in described]
@@ -66,18 +66,29 @@ def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> Conte
     return ContextVectors(labels, words if shortening is None or shortening.keeps_tokens else None, sections)
 
 
-def window_tokens(batch: Dict[str, Any], dictionary: Any) -> ContextVectors:
+def window_tokens(
+    batch: Dict[str, Any], dataset: DocumentWindowDataset, languages: Sequence[str]
+) -> ContextVectors:
     """The tokens of the source window of a batch with one row; the current sentence's are no context."""
+    dictionary = dataset.dictionary
     (row,) = batch["net_input"]["src_tokens"]
     tokens = row[row.ne(dictionary.pad())]
     first, end = batch["windows"]["current_span"][0].tolist()
-    described = describe(dictionary, tokens)
-    separators = tokens.eq(dictionary.index(SEPARATOR)).nonzero().flatten() + 1
+    described = describe(dictionary, tokens, languages)
+    separators = tokens.eq(dataset.separator).nonzero().flatten() + 1
     borders = sorted({first, end, len(tokens), *separators.tolist()} - {0})
-    before, sections = sum(border <= first for border in borders), []
-    for number, (begin, border) in enumerate(zip([0, *borders], borders, strict=False)):
-        name = "current" if number == before else f"source {number - before:+d}".replace("-", "−")
-        sections.append((name, border - begin))
+    before = sum(border <= first for border in borders)
+
+    def names(columns: Sequence[Column], count: int) -> List[str]:
+        if count > len(columns) or not dataset.separators:  # an empty context, or sentences without borders
+            return ["context"] * count
+        nearest = sorted(columns, key=lambda column: column.distance)[:count]  # the farthest may be missing
+        return [sentence_name(column) for column in columns if column in nearest]
+
+    columns, place = dataset.builder.source_columns, dataset.before
+    after = len(borders) - before - 1
+    named = [*names(columns[:place], before), "current", *names(columns[place:], after)]
+    sections = list(zip(named, np.diff([0, *borders]).tolist(), strict=True))
     words = [token.word and not first <= place < end for place, token in enumerate(described)]
     return ContextVectors([token.label for token in described], words, sections)
 
@@ -92,10 +103,11 @@ def vectors_of_texts(batch: Dict[str, Any], contexts: SentenceContexts) -> Conte
     return ContextVectors(contexts.texts([rows[place] for place in there]), None, sections)
 
 
-def sentence_name(role: int, distance: int) -> str:
-    """The place of a context sentence, as text."""
-    sign = "+" if role == FOLLOWING_SOURCE else "−"
-    return f"{'target' if role == TARGET else 'source'} {sign}{distance}"
+def sentence_name(column: Column) -> str:
+    """The place of a context sentence, as text; the current sentence's own translation is the reference."""
+    if not column.offset:
+        return "reference"
+    return f"{'target' if column.target else 'source'} {column.offset:+d}".replace("-", "−")
 
 
 @dataclass(frozen=True)
@@ -170,12 +182,13 @@ def attention_map(
     window = torch.cat([prefix, translation])
     if len(window) > loaded.limits[1]:
         raise BadInput(f"expected a translation of at most {loaded.limits[1]} tokens, found {len(window)}")
+    languages = loaded.source_subwords.token, loaded.target_subwords.token
     if loaded.reads_metadata:
         context = vectors_of_texts(batch, running.dataset.contexts)
     elif windows:
-        context = window_tokens(batch, task.source_dictionary)
+        context = window_tokens(batch, running.dataset, languages)
     else:
-        context = context_vectors(model, batch, task.source_dictionary)
+        context = context_vectors(model, batch, running.dataset, languages)
     if len(context.sections) <= windows:  # a window has the current sentence
         raise BadInput("the sentence has no context that the model reads; choose one that has")
     if loaded.device.type == "cuda":
@@ -186,14 +199,15 @@ def attention_map(
             model.decoder(window.roll(1)[None].to(loaded.device), encoder_out=encoder_out)
     ((weights, padding),) = calls
     if side == "decoder":
-        rows, chosen = describe(task.target_dictionary, translation), slice(len(prefix), None)
+        dictionary, own, chosen = task.target_dictionary, translation, slice(len(prefix), None)
     else:
         tokens = batch["net_input"]["src_tokens"][0].cpu()
         chosen = tokens.ne(task.source_dictionary.pad()).nonzero().flatten()
         if windows:
             first, end = batch["windows"]["current_span"][0].tolist()
             chosen = chosen[first:end]
-        rows = describe(task.source_dictionary, tokens[chosen])
+        dictionary, own = task.source_dictionary, tokens[chosen]
+    rows = describe(dictionary, own, languages)
     what = "the source window" if windows else "context"
     shown = LabelledMap(
         title=f"Attention to {what}, {side} layer {layer} of {architecture(model)}",

@@ -1,7 +1,6 @@
 """Maps of a model's contexts, how well their vectors separate attributes, and files (MTCue, figure 3)."""
 
 import dataclasses
-import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -197,5 +196,4 @@ def context_map(
 
 def write_context_map(path: PathLike, shown: ContextMap) -> List[Path]:
     """Write FILE.png, and beside it FILE.csv and FILE.json with the numbers; returns the files."""
-    rest = json.dumps(shown.as_dict(), indent=2, ensure_ascii=False) + "\n"
-    return write_picture(Scatter(str(path)), shown.draw(), shown.csv(), rest)
+    return write_picture(Scatter(str(path)), shown.draw(), shown.csv(), shown.as_dict())

@@ -45,11 +45,7 @@ def token_groups(loaded: LoadedModels, sentence: str) -> LabelledMap:
     tokens = loaded.encode_source(sentence)
     if len(tokens) > loaded.limits[0]:
         raise BadInput(f"expected a sentence of at most {loaded.limits[0]} tokens, found {len(tokens)}")
-    row = tokens[None].to(loaded.device)
-    with torch.no_grad():
-        out = model.encoder(row)
-        weights = latent.assignment(out["encoder_out"][0].transpose(0, 1), row.eq(model.encoder.padding_idx))
-    values = weights[0].double().cpu().numpy()
+    ((_, values),) = _weights(loaded, latent, [tokens], len(tokens))
     return LabelledMap(
         title=f"{latent.title}, {architecture(model)}",
         values=values,
@@ -171,7 +167,8 @@ def group_use(
     number_of = {name: place for place, name in enumerate(classes)}
     weights, counts = np.zeros((len(classes), latent.size)), np.zeros(len(classes), np.int64)
     used, together = np.zeros(latent.size, np.int64), 0
-    for place, values in _weights(loaded, latent, tokens, max_tokens):
+    each = _weights(loaded, latent, tokens, max_tokens)
+    for place, values in tqdm(each, total=len(tokens), unit="sentence", disable=None):
         rows = [number_of[name] for name in labels[place]]
         np.add.at(weights, rows, values)
         np.add.at(counts, rows, 1)
@@ -190,17 +187,15 @@ def _weights(
     loaded: LoadedModels, latent: Any, tokens: Sequence[torch.Tensor], max_tokens: int
 ) -> Iterator[Tuple[int, np.ndarray]]:
     """The place of every sentence, and its weights (L, K)."""
-    model = loaded.model
-    pad = model.encoder.padding_idx
-    with tqdm(total=len(tokens), unit="sentence", disable=None) as progress:
-        for places in batches_by_length(np.array(list(map(len, tokens))), max_tokens):
-            batch = data_utils.collate_tokens([tokens[place] for place in places], pad).to(loaded.device)
-            with torch.no_grad():
-                states = model.encoder(batch)["encoder_out"][0].transpose(0, 1)
-                values = latent.assignment(states, batch.eq(pad)).double().cpu().numpy()
-            for place, row in zip(places, values, strict=True):
-                yield place, row[: len(tokens[place])]
-            progress.update(len(places))
+    encoder = loaded.model.encoder
+    pad = encoder.padding_idx
+    for places in batches_by_length(np.array(list(map(len, tokens))), max_tokens):
+        batch = data_utils.collate_tokens([tokens[place] for place in places], pad).to(loaded.device)
+        with torch.no_grad():
+            states = encoder(batch)["encoder_out"][0].transpose(0, 1)
+            values = latent.assignment(states, batch.eq(pad)).double().cpu().numpy()
+        for place, row in zip(places, values, strict=True):
+            yield place, row[: len(tokens[place])]
 
 
 def _parts_of_speech(

@@ -56,14 +56,14 @@ def write_map(
     highest: Optional[float] = None,
 ) -> List[Path]:
     """Write FILE.png, and FILE.tsv and FILE.json with the numbers and ``more``; returns the files."""
-    numbers = json.dumps({**labelled.as_dict(), **(more or {})}, indent=2, ensure_ascii=False) + "\n"
     picture = draw_heat_map(**vars(labelled), annotate=annotate, highest=highest)
-    return write_picture(Map(str(path)), picture, labelled.tsv(), numbers)
+    return write_picture(Map(str(path)), picture, labelled.tsv(), {**labelled.as_dict(), **(more or {})})
 
 
-def write_picture(path: Picture, content: bytes, *numbers: str) -> List[Path]:
-    """Write a picture and the files beside it, all or none; returns their paths."""
+def write_picture(path: Picture, content: bytes, table: str, record: Dict[str, Any]) -> List[Path]:
+    """Write a picture, and beside it a table and a JSON file, all or none; returns their paths."""
     path.check()
     files = list(map(Path, path.files()))
-    write_files(zip(files, [content, *numbers], strict=True))
+    written = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    write_files(zip(files, [content, table, written], strict=True))
     return files

@@ -72,7 +72,7 @@ def model_card(path: str, model: Trained, license: Optional[str] = None) -> Dict
 
 def card_text(card: Dict[str, Any]) -> str:
     """The card, a line for each thing known."""
-    return "\n".join(f"{name:<14}{value}" for name, value in _rows(card))
+    return "\n".join(f"{name:<13} {value}" for name, value in _rows(card))
 
 
 def card_markdown(card: Dict[str, Any], target: Type[Target] = Target, alone: bool = True) -> str:

@@ -67,7 +67,7 @@ def read_values(
     ``current_loss``, or the metric by which the training chose its best checkpoint), and runs without a name
     belong to one system.
     """
-    runs = distinct_runs(systems, _trainings if option else _said_name)
+    runs = distinct_runs(systems, (lambda _: TRAININGS) if option else _said_name)
     further = [_for_each_run(files, len(runs)) for files in beside]
     values: List[Value] = []
     counts: Dict[str, Optional[int]] = {}
@@ -87,10 +87,6 @@ def read_values(
                 raise BadInput(f"expected {measure} of {wanted}, found {lines}", run)
             values.append(Value(system, run, measure, value, lines, {**at, **trained}, each))
     return values
-
-
-def _trainings(_: str) -> str:
-    return TRAININGS
 
 
 def _said_name(path: str) -> str:

@@ -1,6 +1,6 @@
 """The names of tokens for readers of a map."""
 
-from typing import Any, List, NamedTuple
+from typing import Any, List, NamedTuple, Sequence
 
 from torch import Tensor
 
@@ -15,10 +15,11 @@ class Token(NamedTuple):
     word: bool
 
 
-def describe(dictionary: Any, tokens: Tensor) -> List[Token]:
-    """The tokens of a sentence (L,) in their order, without pads, which may be anywhere."""
+def describe(dictionary: Any, tokens: Tensor, languages: Sequence[str] = ()) -> List[Token]:
+    """The tokens of a sentence (L,) in their order, without pads, which may be anywhere; those of
+    ``languages`` (``Subwords.token``) are no words either."""
     names = {dictionary.bos(): "<bos>", dictionary.eos(): "<eos>"}
-    symbols = {*names, dictionary.index(SEPARATOR), dictionary.index(MASK)}
+    symbols = {*names, *map(dictionary.index, (SEPARATOR, MASK, *filter(None, languages)))}
     return [
         Token(names.get(token, dictionary[token]), token not in symbols and has_letters(dictionary[token]))
         for token in tokens[tokens.ne(dictionary.pad())].tolist()

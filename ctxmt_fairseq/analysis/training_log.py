@@ -10,7 +10,7 @@ from typing import Dict, List, Optional, Tuple
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.compressed import as_damage
 from ctxmt_fairseq.text.json_files import parse_json
-from ctxmt_fairseq.text.text_lines import PathLike, open_text
+from ctxmt_fairseq.text.text_lines import LONGEST_LINE, PathLike, open_text
 
 NAME = "train.log"  # in a training's folder
 TRAIN = "train"  # the subset whose values are averages over an epoch
@@ -18,9 +18,11 @@ UPDATES = "num_updates"
 
 # A line is "time | LEVEL | logger | message", or the message alone in fairseq's --log-file.
 _HEAD = re.compile(r"[^|]*\| [A-Z]+ \| (?P<logger>[^|]*) \| ")
-_SIMPLE = re.compile(r"epoch (?P<epoch>\d+) \| (?:valid on '(?P<subset>[^']*)' subset \| )?(?P<values>.*)")
-_PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
-_LENGTH = re.compile(r"grouped total_num_itrs = (\d+)")
+_SIMPLE = re.compile(
+    r"epoch (?P<epoch>\d{1,18}) \| (?:valid on '(?P<subset>[^']*)' subset \| )?(?P<values>.*)"
+)
+_PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,23})")
+_LENGTH = re.compile(r"grouped total_num_itrs = (\d{1,18})")
 _OPTIONS = re.compile(r"^(?:[^|]*\| [A-Z]+ \| fairseq_cli\.train \| )?(\{'_name': .*|Namespace\(.*)")
 
 
@@ -125,7 +127,7 @@ def read_training_log(path: PathLike) -> TrainingLog:
     log = TrainingLog(path)
     with io.TextIOWrapper(open_text(path), encoding="utf-8", errors="replace") as lines:
         try:
-            for line in lines:
+            while line := lines.readline(LONGEST_LINE):  # what is longer is no line of fairseq's
                 _read_line(log, line.rstrip("\n"))
         except Exception as error:
             raise as_damage(error, path) from None
@@ -135,18 +137,15 @@ def read_training_log(path: PathLike) -> TrainingLog:
 
 
 def _read_line(log: TrainingLog, line: str) -> None:
-    options = _OPTIONS.match(line)
-    if options:
+    if options := _OPTIONS.match(line):
         log._options, log.started = options[1], line[:10] if line[:4].isdecimal() else ""
         return
     head = _HEAD.match(line)
     message = line[head.end() :] if head else line
-    parameters = _PARAMETERS.match(message)
-    if parameters:
+    if parameters := _PARAMETERS.match(message):
         log.parameters = int(parameters[1].replace(",", ""))
         return
-    length = _LENGTH.match(message)
-    if length:
+    if length := _LENGTH.match(message):
         log.epoch_updates = int(length[1])
         return
     found = _json_record(message, log.path) if message.startswith("{") else _simple_record(message)
@@ -185,7 +184,7 @@ def _record(subset: str, epoch: str, values: Dict[str, str]) -> Optional[Tuple[s
     numbers = {name: _number(text) for name, text in values.items()}
     known = {name: number for name, number in numbers.items() if number is not None}
     updates = known.get(UPDATES)
-    if updates is None or not epoch.isdecimal():
+    if updates is None or not re.fullmatch(r"\d{1,18}", epoch):
         return None
     return subset, Record(int(epoch), int(updates), known)
 

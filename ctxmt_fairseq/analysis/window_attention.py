@@ -94,18 +94,13 @@ def window_attention(
 
 def _attentions(model: Any) -> List[Tuple[str, int, MultiheadAttention]]:
     """The kind, layer and module of every attention; empty if the model is no plain transformer."""
-    found: List[Tuple[str, int, MultiheadAttention]] = []
-    for side, kind in (
-        (model.encoder, TransformerEncoderLayerBase),
-        (model.decoder, TransformerDecoderLayerBase),
-    ):
-        for number, layer in enumerate(getattr(side, "layers", ())):
-            if not isinstance(layer, kind):
-                return []
-            if side is model.encoder:
-                found.append(("encoder self", number, layer.self_attn))
-            else:
-                found += [("decoder self", number, layer.self_attn), ("cross", number, layer.encoder_attn)]
+    encoder, decoder = (list(getattr(side, "layers", ())) for side in (model.encoder, model.decoder))
+    plain = all(isinstance(layer, TransformerEncoderLayerBase) for layer in encoder)
+    if not plain or not all(isinstance(layer, TransformerDecoderLayerBase) for layer in decoder):
+        return []
+    found = [("encoder self", number, layer.self_attn) for number, layer in enumerate(encoder)]
+    for number, layer in enumerate(decoder):
+        found += [("decoder self", number, layer.self_attn), ("cross", number, layer.encoder_attn)]
     return found
 
 

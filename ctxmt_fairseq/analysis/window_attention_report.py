@@ -1,6 +1,7 @@
 """Compares the attention of several models in windows: means, tests, and a map of entropies."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Dict, List, Sequence
 
 import numpy as np
@@ -29,6 +30,7 @@ class AttentionReport:
         entropies = {f"entropy, {kind}": model.entropy(kind) for kind in KINDS}
         return {**shares, "share, both": model.both_shares, **entropies, "entropy, all": model.entropy()}
 
+    @cached_property
     def differences(self) -> List[systems.Comparison]:
         """Compare every other system with the first, over the windows that have the measure in all of their
         runs; p is corrected over the systems (Holm)."""
@@ -41,7 +43,8 @@ class AttentionReport:
                 rows = np.stack([values[run][measure] for run in both])
                 rows = rows[:, ~np.isnan(rows).any(0)]
                 if rows.shape[1] > 1:
-                    tested = systems.Tested(measure, "window", list(map(_statistics, rows)), _mean, 4)
+                    statistics = list(np.stack([rows, np.ones_like(rows)], axis=2))
+                    tested = systems.Tested(measure, "window", statistics, _mean, 4)
                     names = [self.names[run] for run in both]
                     found += systems.compare_systems(names, [tested], self.shuffles, self.seed)
         corrected = holm_within(found, lambda one: one.metric, lambda one: one.result.p)
@@ -57,14 +60,15 @@ class AttentionReport:
                      (_known_mean(each[measure]) for each in measures)]  # fmt: skip
             rows.append([measure, *means, ", ".join(map(str, dict.fromkeys(counts)))])
         lines = [aligned_table(rows)]
-        differences = self.differences()
-        if differences:
-            lines += ["", systems.comparison_table(differences), "", self._about(differences)]
+        if self.differences:
+            lines += ["", systems.comparison_table(self.differences), "", self.about]
         return "\n".join(lines)
 
-    def _about(self, differences: Sequence[systems.Comparison]) -> str:
+    @property
+    def about(self) -> str:
+        """What the tests are about."""
         draws = f"{self.shuffles} shuffles and bootstrap samples, seed {self.seed}"
-        return about(self.names, (one.result for one in differences), draws)
+        return about(self.names, (one.result for one in self.differences), draws)
 
     def map(self) -> LabelledMap:
         """Entropy, as mean over windows: layers of every model (rows), heads by kind (columns)."""
@@ -89,7 +93,6 @@ class AttentionReport:
 
     def as_dict(self) -> Dict[str, Any]:
         """For JSON: means, differences, and the values of every window."""
-        differences = self.differences()
         return {
             "models": [
                 {
@@ -103,9 +106,9 @@ class AttentionReport:
             ],
             "differences": [
                 {**one.as_dict(), "measure": one.metric, "windows": one.units, "p": one.result.p}
-                for one in differences
+                for one in self.differences
             ],
-            "about": self._about(differences),
+            "about": self.about,
             "shuffles": self.shuffles,
             "seed": self.seed,
         }
@@ -117,10 +120,6 @@ def _layer(entropies: np.ndarray, layer: int, heads: int) -> np.ndarray:
     if layer < entropies.shape[1]:
         values[: entropies.shape[2]] = entropies[:, layer].mean(0)
     return values
-
-
-def _statistics(values: np.ndarray) -> np.ndarray:
-    return np.stack([values, np.ones_like(values)], axis=1)
 
 
 def _mean(sums: np.ndarray) -> np.ndarray:

@@ -68,15 +68,15 @@ class Evaluate(SharedCommand):
         if self.scores.bootstrap == 1:
             raise BadInput("--bootstrap 1: give 2 samples or more, or 0 for none")
         suites, out = self._read_suites(), self._folder()
-        new = not out.exists()
+        new = [folder for folder in (out, *out.parents) if not folder.exists()]
         with writing(out):
             out.mkdir(parents=True, exist_ok=True)
         try:
             self._evaluate(out, decodings, contexts, suites)
         except BaseException:
             with contextlib.suppress(OSError):
-                if new:
-                    out.rmdir()  # where nothing was done
+                for folder in new:  # where nothing was done
+                    folder.rmdir()
             raise
 
     def _evaluate(

@@ -32,9 +32,21 @@ class CommandParser(argparse.ArgumentParser):
         return self._subparsers._group_actions[0].choices if self._subparsers else {}  # type: ignore
 
     def _fill(self) -> None:
+        """Import the command, where it is not yet, and take its options or the commands that it has."""
         command, self._command = self._command, None
+        if isinstance(command, str):
+            module = importlib.import_module(command)
+            if hasattr(module, "COMMANDS"):
+                self.description = module.__doc__
+                add_commands(self, module.COMMANDS)
+                return
+            command = getattr(module, command.rpartition(".")[2].title().replace("_", ""))
         if command is not None:
-            self._add(command)
+            from ctxmt_fairseq.cli.arguments import add_options
+
+            self.description = command.help()
+            add_options(self, command)
+            self.set_defaults(command=command)
 
     def parse_known_args(self, *args: Any, **kwargs: Any) -> Any:
         self._fill()
@@ -53,22 +65,6 @@ class CommandParser(argparse.ArgumentParser):
             if near := nearest(str(value), map(str, action.choices or ())):
                 error.message = f"{value!r}: {near}"  # instead of all choices, which may be many
             raise
-
-    def _add(self, command: Union[str, Type["Command"]]) -> None:
-        if isinstance(command, str):
-            module = importlib.import_module(command)
-            if hasattr(module, "COMMANDS"):
-                self.description = module.__doc__
-                add_commands(self, module.COMMANDS)
-                return
-            found = getattr(module, command.rpartition(".")[2].title().replace("_", ""))
-        else:
-            found = command
-        from ctxmt_fairseq.cli.arguments import add_options
-
-        self.description = found.help()
-        add_options(self, found)
-        self.set_defaults(command=found)
 
     def command(self, argv: Sequence[str]) -> "Command":
         """The command that a command line asks for, with its options."""

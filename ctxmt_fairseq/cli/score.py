@@ -57,10 +57,8 @@ class Score(Command):
         (comet,) = self.comet.scores([self.hypothesis], next(iter(self.references), None), *beside)
         steps = steps_of_language(self.data, "target")
         translation = metrics.read_translation(self.hypothesis, self.references, *beside, steps.surface)
-        lowercase, tokenize = (
-            self.tokens.lowercase or steps.lowercase,
-            self.tokens.tokenize or steps.bleu_tokenizer,
-        )
+        lowercase = self.tokens.lowercase or steps.lowercase
+        tokenize = self.tokens.tokenize or steps.bleu_tokenizer
         scores = []
         if self.references:
             scores = metrics.score_translation(translation, tokenize, lowercase, self.bootstrap)

@@ -1,5 +1,6 @@
 """Reads ``systems.yaml``: what ``fairseq-train`` is told of a system and of a size. Imports no torch."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List, Sequence
@@ -58,7 +59,7 @@ def read_options(words: Sequence[str]) -> Dict[str, List[str]]:
     found: Dict[str, List[str]] = {"": []}
     values = found[""]
     for word in words:
-        if word.startswith("--"):
+        if re.match("--|-[a-z]$", word):
             option, equals, value = word.partition("=")
             found.pop(option, None)
             values = found[option] = [value] if equals else []

@@ -174,11 +174,11 @@ def _languages(data: str) -> List[str]:
 
 def _listed() -> str:
     """The systems and the sizes, a line each."""
-    rows = [[name, row.paper, row.purpose] for name, row in SYSTEMS.items()]
-    rows += [["", "", ""], *([f"--size {name}", "", row.purpose] for name, row in SIZES.items())]
-    for name, system in SYSTEMS.items():
-        if system.task == "metadata_context":
-            rows[[*SYSTEMS].index(name)][2] += " (first: ctxmt embed)"
+    rows = [
+        (name, row.paper, row.purpose + " (first: ctxmt embed)" * (row.task == "metadata_context"))
+        for name, row in SYSTEMS.items()
+    ]
+    rows += [("", "", ""), *((f"--size {name}", "", row.purpose) for name, row in SIZES.items())]
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
     return "\n".join(
         f"{name:{widths[0]}}  {paper:{widths[1]}}  {text}".rstrip() for name, paper, text in rows

@@ -194,7 +194,7 @@ def read_picture(path: Path) -> Image:
     content = io.BytesIO()
     try:
         with Pillow.open(io.BytesIO(read_bytes(path)), formats=["PNG"]) as picture:
-            picture.convert("RGBA").save(content, "PNG")
+            picture.convert("RGBA").save(content, "PNG", icc_profile=None)  # which may hold anything
     except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
         raise BadInput(f"expected a PNG picture: {error}", path) from None
     return Image(title, "data:image/png;base64," + base64.b64encode(content.getvalue()).decode())

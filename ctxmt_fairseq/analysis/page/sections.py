@@ -127,13 +127,12 @@ def translations(runs: Sequence[Run], known: Mapping[Any, str]) -> Dict[str, Tab
         for run in runs:
             if name in run.found.penalties:
                 columns[run.name]["length penalty n"] = Cell(f"{run.found.penalties[name]:g}")
-        for run in runs:
             path, report = run.found.scores.get(name, (run.folder, {"sentences": 0, "scores": []}))
             with written_by_ctxmt(path):
                 sentences.append(report["sentences"])
                 for score in report["scores"]:
                     alone = score["level"] == "sentence"
-                    text = f"{score['score']:.{score.get('digits', 2)}f}"
+                    text = f"{score['score']:.{min(9, score.get('digits', 2))}f}"
                     if score.get("confidence") is not None:
                         text += f" ± {score['confidence']:.2f}"
                     mark = known.get((run.name, name, score["name"].lower()), "") if alone else ""

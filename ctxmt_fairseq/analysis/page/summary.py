@@ -69,10 +69,9 @@ def _sets(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
             yield f"in {significant} significantly."
 
 
-def _facts(log: Optional[TrainingLog]) -> Iterator[Any]:
-    assert log is not None
-    sizes: Dict[str, Optional[str]] = {side: log.option(name) for side, name in CONTEXT.items()}
-    shown = [f"{size} {side}" for side, size in sizes.items() if size not in (None, "None", "0")]
+def _facts(log: TrainingLog) -> Iterator[Any]:
+    sizes = ((log.option(name), side) for side, name in CONTEXT.items())
+    shown = [f"{size} {side}" for size, side in sizes if size not in (None, "None", "0")]
     updates = [record.updates for records in log.validations.values() for record in records]
     yield "architecture", log.option("arch") or "-"
     yield "context sentences", ", ".join(shown) or "none"

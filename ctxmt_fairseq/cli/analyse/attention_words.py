@@ -78,6 +78,9 @@ class AttentionWords(TextAttention):
         files: List[Tuple[str, Any]] = []
         curves = found.points(self.words.min_count).items()
         for picture, (across, points) in zip(pictures, curves, strict=False):
+            if not points:
+                least = f"lengths and positions of {self.words.min_count} words or sentences"
+                raise BadInput(f"expected {least}, found none for {picture}; lower --min-count")
             title = f"{self.path}\n{self.text}, {found.sentences} sentences with context"
             contents = draw_chart(points, across, title), csv_text(chart_records(points, across))
             files += zip(picture.files(), contents, strict=True)

@@ -10,6 +10,7 @@ from typing import Any, List, Optional, Tuple
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import whole_number
 from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.cli.options.result_files import ChartFiles
@@ -33,6 +34,8 @@ class Lengths(Command):
         from ctxmt_fairseq.base.tables import csv_text
         from ctxmt_fairseq.evaluation.metrics import read_translation
 
+        if len(set(self.systems)) < len(self.systems):
+            raise BadInput("give each HYP once")
         metric, name = self.scoring.measure(), self.scoring.metric
         against = [self.reference, self.source]
         texts = [read_translation(path, against, current=self.current) for path in self.systems]

@@ -46,7 +46,6 @@ class Attributes(Control):
     translations: Optional[Output] = option("write the translations there, one per line")
 
     def run(self) -> None:
-        from ctxmt_fairseq.corpora.text_steps import steps_of_language
         from ctxmt_fairseq.evaluation.attribute_control import attributes as control
         from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import read_any_set
         from ctxmt_fairseq.evaluation.attribute_control.judging import whole_words
@@ -56,12 +55,12 @@ class Attributes(Control):
         examples = read_any_set(self.set)
         loaded, translations, without = self._translated(examples)
         occurs = self.rule(whole_words, loaded)
-        steps = loaded.target_subwords.steps if loaded else steps_of_language(self.model.data, "target")
         outcomes = control.judge_attributes(examples, translations, occurs)
         report, plain = control.attribute_report(examples, outcomes), None
         if without is not None:
             plain = control.attribute_report(examples, control.judge_attributes(examples, without, occurs))
-        scores = control.reference_scores(examples, {"context": translations, "no context": without}, steps)
+        both = {"context": translations, "no context": without}
+        scores = control.reference_scores(examples, both, self.steps(loaded))
         if any(example.expected for example in examples):
             print(report.table(plain))
         if scores:

@@ -18,6 +18,7 @@ Examples:
   ctxmt embed data-bin --train few-shot/5/train --valid corpus/valid --out data-bin/contexts-5
 """
 
+import re
 from typing import Any, Dict, List, Optional
 
 from ctxmt_fairseq.base import option_types
@@ -67,7 +68,7 @@ def _counts(text: str) -> List[Optional[int]]:
     """Numbers joined by commas, None for "all"."""
     counts: List[Optional[int]] = []
     for part in text.split(","):
-        if part != "all" and not (part.isascii() and part.isdigit()):
+        if part != "all" and not re.fullmatch("[0-9]{1,18}", part):
             expected = "expected whole numbers or 'all', joined by commas"
             raise BadInput(f"--counts {text}: {expected}, found {part!r}")
         counts.append(None if part == "all" else int(part))

@@ -9,6 +9,7 @@ from ctxmt_fairseq.cli.options.model import Model, search
 from ctxmt_fairseq.cli.options.result_files import as_json, as_lines
 
 if TYPE_CHECKING:
+    from ctxmt_fairseq.corpora.text_steps import TextSteps
     from ctxmt_fairseq.evaluation.attribute_control.judging import Occurs
     from ctxmt_fairseq.generation.loading import LoadedModels
 
@@ -61,15 +62,18 @@ class Control(Command):
         if (self.path is not None) == any(given) or any(given) != all(given):
             raise BadInput(f"give either MODEL or {' and '.join(hypotheses)}")
 
+    def steps(self, loaded: Optional["LoadedModels"]) -> "TextSteps":
+        """Those of the target text in the data folder of the model, or in that which --data names."""
+        from ctxmt_fairseq.corpora.text_steps import steps_of_language
+
+        return loaded.target_subwords.steps if loaded else steps_of_language(self.model.data, "target")
+
     def rule(self, spaced: "Occurs", loaded: Optional["LoadedModels"]) -> "Occurs":
         """Whether a phrase occurs in a translation: by the rule ``spaced``, or with --unspaced anywhere. Both
-        are compared as the data folder of the model, or that which --data names, has its text: in lower case,
-        say."""
-        from ctxmt_fairseq.corpora.text_steps import steps_of_language
+        are compared as the data folder has its text: in lower case, say."""
         from ctxmt_fairseq.evaluation.attribute_control.judging import anywhere, in_surface_form
 
-        steps = loaded.target_subwords.steps if loaded else steps_of_language(self.model.data, "target")
-        return in_surface_form(anywhere if self.unspaced else spaced, steps.surface)
+        return in_surface_form(anywhere if self.unspaced else spaced, self.steps(loaded).surface)
 
     def current_vector(self, loaded: Optional["LoadedModels"]) -> Optional[str]:
         """Whether the current sentence's own vector is context. Unless asked for it is not, as in the MTCue

@@ -6,7 +6,7 @@ from typing import Any, Callable, ClassVar, List, Tuple
 
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.paths import Output
+from ctxmt_fairseq.base.paths import Input, Output
 from ctxmt_fairseq.cli.options.device import Device
 from ctxmt_fairseq.cli.options.user_folder import UserDir
 from ctxmt_fairseq.corpora.corpus_command import OfCorpus
@@ -35,9 +35,8 @@ class ScoredPairs(OfCorpus):
         files, kind = self.text_files(ids_optional=True), self.columns[0]
         texts = [str(files.path(language)) for language in self.languages]
         made_with = {name: value for name, value in self.settings().items() if value and name not in _UNLIKE}
-        named = [
-            path for value in made_with.values() if os.sep in str(value) for path in str(value).split(":")
-        ]
+        files_of = (value.split(os.pathsep) for value in made_with.values() if isinstance(value, Input))
+        named = itertools.chain.from_iterable(files_of)
         stamps = [_stamp(path) for path in (*texts, *named)]
         head = {"scores": kind, "columns": ["hash", *self.columns], "options": made_with, "files": stamps}
         pairs = itertools.chain.from_iterable(files.documents())

@@ -16,8 +16,10 @@ SHOWN = ("BLEU", "chrF2", "TER")  # of the scores over sentences
 COMET = "COMET"  # the beginning of the names of COMET's scores
 TRAINED = "trained"  # the context as in training
 CONTEXTS = {TRAINED: "own context", "absent": "no context", "reference": "context from the references"}
-_TRANSLATION = re.compile(r"(prefix|window)(?:\.w(\d+))?(?:\.n(-?\d+(?:\.\d+)?(?:e-?\d+)?))?(?:\.([a-z]+))?")
-_SUITE = re.compile(r"(.*?)(?:\.w(\d+))?", re.DOTALL)
+_TRANSLATION = re.compile(
+    r"(prefix|window)(?:\.w(\d{1,9}))?(?:\.n(-?\d+(?:\.\d+)?(?:e-?\d+)?))?(?:\.([a-z]+))?"
+)
+_SUITE = re.compile(r"(.*?)(?:\.w(\d{1,9}))?", re.DOTALL)
 
 
 class TranslationName(NamedTuple):

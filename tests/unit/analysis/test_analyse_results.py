@@ -180,6 +180,8 @@ def test_names_that_evaluate_gives():
     assert TranslationName.of("prefix.n-1e-05") == ("prefix", None, -1e-05, "trained")
     assert TranslationName.of("prefix.n1.absent") == ("prefix", None, 1.0, "absent")
     assert TranslationName.of("dev.prefix/n1") is None
+    assert TranslationName.of(f"prefix.w{'9' * 5000}") is None
+    assert suite_name(f"a.w{'9' * 5000}")[1] is None
     assert suite_name("a.w1.w2") == ("a.w1", 2) and suite_name("lex.word") == ("lex.word", None)
 
 

@@ -190,6 +190,18 @@ def test_useful_mass_is_that_of_words():
     assert [line.split()[1:] for line in no_words.table().splitlines()[2:]] == [["0.000", *"---"]] * 2
 
 
+def test_tokens_of_languages_are_no_words():
+    """As in attended_sentences: nobody wrote them."""
+    context = {"source_context": 1}
+    windows = (DocumentWindowTask, DocumentWindowConfig)
+    for loaded in (loaded_model(GATED, context), loaded_model("concat_transformer", context, task=windows)):
+        loaded.source_subwords.token = loaded.target_subwords.token = "▁un"
+        shown = attention_map(loaded, PASSAGE, "encoder")
+        names, words = shown.map.columns, shown.context_words
+        assert "▁un" in names and not any(words[at] for at, name in enumerate(names) if name == "▁un")
+        assert "▁un" in shown.map.rows and not shown.words[shown.map.rows.index("▁un")]
+
+
 def test_vectors_of_several_tokens_are_neither_useful_nor_not():
     pooled = {"shortening": "mean", "shortening_size": 3, "current_in_context": "yes"}
     shown = attention_map(loaded_model(CACHING, BOTH, **pooled), PASSAGE, target=TARGET)
@@ -213,6 +225,23 @@ def test_following_target_side_and_joined_sentences_are_named():
     joined = attention_map(loaded_model(DUAL, BOTH, context_layout="joined"), PASSAGE, target=TARGET)
     assert joined.map.columns == [*FIRST, "<sep>", *SECOND, "<eos>"]
     assert joined.map.sections == [("context", 8)] and joined.context_words[4] is False
+
+
+@pytest.mark.parametrize(
+    ("context", "names"),
+    [
+        ({"source_context": 1, "target_context_on_source": 2}, "target −2, target −1, source −1, current"),
+        ({"source_context": 2, "context_selection": "swapped"}, "current, source −2, source −1"),
+        ({"source_context": 1, "context_selection": "reference"}, "reference, current"),
+        ({"source_context": 2, "no_separator": True}, "context, current"),
+        ({"source_context_after": 1, "context_end": "eos"}, "context, current"),
+    ],
+)
+def test_sentences_of_windows_are_named_by_what_they_are(context, names):
+    windows = (DocumentWindowTask, DocumentWindowConfig)
+    shown = attention_map(loaded_model("concat_transformer", context, task=windows), PASSAGE)
+    assert ", ".join(name for name, _ in shown.map.sections) == names
+    assert sum(width for _, width in shown.map.sections) == len(shown.map.columns)
 
 
 def test_rows_are_the_current_sentence_after_forced_target_context(queries):
@@ -262,6 +291,7 @@ def test_reference_as_context():
         *TARGET.split(),
         "<eos>",
     ]
+    assert attention_map(loaded, PASSAGE, target=TARGET).map.sections == [("reference", 5)]
 
 
 @pytest.mark.parametrize(

@@ -73,9 +73,11 @@ def test_bands_are_percentiles_of_resampled_sentences(files):
         (("--edges", "0"), "argument --edges"),
         (("--metric", "ter"), "--metric ter: expected one of bleu"),
         (("--output", "curve.pdf"), "end in .png"),
+        (("a",), "give each HYP once"),
     ],
 )
-def test_refusals(files, capsys, options, words):
+def test_refusals(files, capsys, monkeypatch, options, words):
+    monkeypatch.chdir(files)
     with pytest.raises(SystemExit) as ended:
-        run(files, *options)
+        main(["analyse", "lengths", "src", "ref", "a", *options])
     assert ended.value.code == 2 and words in capsys.readouterr().err.splitlines()[-1]

@@ -76,5 +76,7 @@ def test_what_a_folder_keeps_of_its_training_may_be_anything(run, capsys):
 def test_vectors_of_sentences_are_context(tmp_path, capsys):
     model = checkpoint(tmp_path / "m", "metadata_context", "--source-context", "0")
     assert main(["card", str(model), "--markdown", str(tmp_path / "README.md")]) == 0
-    assert "\ncontext       metadata fields all, current vector yes\n" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "\ncontext       metadata fields all, current vector yes\n" in printed
+    assert "\ncard made with python " in printed  # the longest name
     assert "Translator.load" not in (tmp_path / "README.md").read_text()  # this is no folder that runs alone

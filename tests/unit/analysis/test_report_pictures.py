@@ -30,6 +30,8 @@ def test_a_picture_keeps_what_is_drawn_and_nothing_else(tmp_path):
     (tmp_path / "a.png").write_bytes(png(chunk(b"tEXt", note), chunk(b"zzAp", b"x")))
     picture = read_picture(tmp_path / "a.png")
     content = base64.b64decode(picture.data.split(",")[1])
+    (tmp_path / "b.png").write_bytes(png(chunk(b"iCCP", b"name\0\0" + zlib.compress(b"hidden" * 99))))
+    assert b"iCCP" not in base64.b64decode(read_picture(tmp_path / "b.png").data.split(",")[1])
     assert b"script" not in content and b"zzAp" not in content
     assert Image.open(io.BytesIO(content)).getpixel((0, 0))[:3] == (0, 1, 2) and picture.caption == "a"
 

@@ -2,14 +2,15 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxmt_fairseq.analysis.page.found import read_runs
+from ctxmt_fairseq.analysis.page.found import Found, Run, read_runs
 from ctxmt_fairseq.analysis.page.page import render
-from ctxmt_fairseq.analysis.page.sections import sections
+from ctxmt_fairseq.analysis.page.sections import sections, translations
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from tests.helpers.html_pages import Page, check_harmless
@@ -73,6 +74,13 @@ def test_what_is_no_result_is_named(folder, tmp_path, capsys):
     assert captured.err == "ctxmt: warning: 1 files are not shown; the page names them\n"
     text = Page((tmp_path / "x.html").read_text()).text
     assert f"files that are not shown {tmp_path}/sentence/notes.json" in text and "mine" in text
+
+
+def test_a_score_has_few_digits_whatever_a_file_says():
+    score = {"name": "BLEU", "level": "sentence", "score": 3.0, "digits": 10**8}
+    found = Found(scores={"prefix": (Path("results.json"), {"sentences": 1, "scores": [score]})})
+    (table,) = translations([Run("a", Path("."), found)], {}).values()
+    assert table.rows[0][1].text == "3.000000000"
 
 
 JSON = st.recursive(

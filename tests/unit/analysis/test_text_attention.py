@@ -180,6 +180,14 @@ def test_the_command_writes_the_table_the_numbers_and_two_pictures(model, tmp_pa
     assert record["made_by"]["command"].startswith("ctxmt analyse attention-words")
 
 
+def test_curves_without_a_point_are_refused(model, tmp_path, capsys):
+    options = ("--cpu", "--min-count", "1000", "--output", str(tmp_path / "w.png"))
+    with pytest.raises(SystemExit):
+        main(["analyse", "attention-words", str(model), write_text(tmp_path), *options])
+    assert "found none for w.png; lower --min-count" in capsys.readouterr().err.replace(f"{tmp_path}/", "")
+    assert not (tmp_path / "w.png").exists()
+
+
 def test_models_whose_context_is_no_words_are_refused(tmp_path):
     windows = randomised(tmp_path / "w", "concat_transformer", *TASKS["document_window"])
     with pytest.raises(SystemExit):

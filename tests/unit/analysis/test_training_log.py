@@ -2,6 +2,7 @@
 
 import pytest
 
+from ctxmt_fairseq.analysis import training_log
 from ctxmt_fairseq.analysis.training_log import read_training_log
 from ctxmt_fairseq.base.errors import BadInput
 from tests.helpers.training_logs import LogWriter, write_log
@@ -71,6 +72,9 @@ def test_other_lines_and_values_are_passed_over(tmp_path):
     path = tmp_path / "log"
     lines = [
         "{'not': json", '{"epoch": 1}', '{"epoch": "x", "valid_num_updates": "3"}', "[" * 9000, "\x00\ufffd",
+        "num. shared model params: ,", f"grouped total_num_itrs = {'9' * 5000}",
+        f"epoch {'9' * 5000} | loss 3 | num_updates 9",
+        f'{{"epoch": "{"9" * 5000}", "train_num_updates": 9}}',
         "epoch 001 | loss 3", "epoch 001 | valid on 'valid' subset | loss nan | num_updates 5 | gnorm inf",
         '{"epoch": 1, "valid_loss": "nan", "valid_ppl": "2.5", "valid_num_updates": "6"}',
     ]  # fmt: skip
@@ -88,6 +92,18 @@ def test_other_lines_and_values_are_passed_over(tmp_path):
     ):
         with pytest.raises(BadInput, match=words):
             ask()
+
+
+def test_lines_without_end_are_read_in_parts(tmp_path, monkeypatch):
+    """A log of a megabyte, compressed, may have a line of gigabytes."""
+    monkeypatch.setattr(training_log, "LONGEST_LINE", 100)
+    seen, read = [], training_log._read_line
+    monkeypatch.setattr(
+        training_log, "_read_line", lambda log, line: [seen.append(len(line)), read(log, line)]
+    )
+    path = tmp_path / "log"
+    path.write_text("x" * 1000 + "\nepoch 001 | valid on 'valid' subset | loss 3 | num_updates 5\n")
+    assert read_training_log(path).validated("valid")[0].updates == 5 and max(seen) == 100
 
 
 @pytest.mark.parametrize("content", [b"", b"nothing\n"])

@@ -59,6 +59,12 @@ def trained(data, tmp_path, monkeypatch):
     return run
 
 
+def test_short_options_replace_too(dry):
+    words = dry("sentence", "--dropout", "0.1", "-a", "transformer_iwslt_de_en", "-s", "en")
+    args = fairseq_options.parse_args_and_arch(fairseq_options.get_training_parser(), words[1:])
+    assert (args.arch, args.dropout, args.source_lang) == ("transformer_iwslt_de_en", 0.1, "en")
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_fairseq_knows_every_system_in_every_size(dry, data, system, size):

@@ -152,6 +152,13 @@ def test_domain(models, capsys):
     assert model.log_probabilities(["a " * 8, "a " * 9]).tolist()[1] == -math.inf
 
 
+def test_scores_belong_to_the_models_of_these_files(models, monkeypatch):
+    """Also where a name has no folder: a model that takes its place gives other scores."""
+    monkeypatch.chdir(models)
+    head, _ = run("domain", models, "--in-domain", "news.pt", "--general", "crawl.pt")
+    assert [name for name, *_ in head["files"][2:]] == ["news.pt", "crawl.pt"]
+
+
 def test_subwords_of_both_models(models, tmp_path):
     """The text steps of a data folder make the models' units; words are counted before."""
     data = data_folder(tmp_path / "data")

@@ -250,6 +250,12 @@ def test_refusals(models, text, tmp_path, capsys, task, options, words):
     assert not (tmp_path / "out").exists()
 
 
+def test_folders_that_were_made_for_nothing_go_again(tmp_path):
+    with pytest.raises(SystemExit):
+        evaluate(tmp_path / "no.pt", str(tmp_path / "text"), tmp_path / "x/y/z")
+    assert not any(tmp_path.iterdir())
+
+
 def test_a_folder_that_was_there_stays(models, text, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "text.fr").write_text("a\n")

@@ -94,6 +94,8 @@ def test_what_is_missing_or_too_much_is_one_line(sets, ctxmt, tmp_path):
     scores = tmp_path / "scores"
     scores.write_text("-1 2\n" * 3)
     assert "expected 2 lines, one for each candidate" in ctxmt(sets[0], "--scores", scores, code=2).err
+    none = ctxmt(sets[0], "--print-candidates", "--json", scores.with_name("none.json"), code=2)
+    assert "leave out --json and --examples" in none.err
     for both in ((), ("--scores", scores, "--print-candidates")):
         assert "give one of MODEL, --print-candidates and --scores" in ctxmt(sets[0], *both, code=2).err
 
