@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 FIRST_PASS = 0.6  # its length penalty, where the evaluated model's is searched
 LENPENS = [n / 10 for n in range(4, 31)]
+# Options of the model on which no result depends, or whose files are hashed.
+_UNLIKE = ("data", "user_dir", "trust_checkpoint", "cpu", "device", "threads")
 
 
 class Evaluate(SharedCommand):
@@ -189,4 +191,6 @@ class Evaluate(SharedCommand):
 
         files = model_files(name, self.average, ledger, average)
         loaded = self.model.load(files).loaded
-        return files, loaded, content_of(files, loaded)
+        settings = self.model.settings().items()
+        given = {k: v for k, v in settings if k not in _UNLIKE and v is not None and v is not False}
+        return files, loaded, content_of(files, loaded, given)
