@@ -65,4 +65,4 @@ def _numbers(line: str) -> Optional[Tuple[float, int]]:
         score = float(total), int(tokens)
     except ValueError:
         return None
-    return score if math.isfinite(score[0]) and score[0] <= 0 and score[1] > 0 else None
+    return score if math.isfinite(score[0]) and score[0] <= 0 < score[1] < 2**63 else None

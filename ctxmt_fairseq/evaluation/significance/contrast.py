@@ -8,7 +8,7 @@ import numpy as np
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import records_table
 from ctxmt_fairseq.evaluation.contrastive_report import distance_order
-from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name, phenomenon_name
 from ctxmt_fairseq.evaluation.significance.p_values import holm_within, mcnemar, stars, system_pairs
 from ctxmt_fairseq.evaluation.significance.seeds import OverSeeds, over_seeds, runs_of
 from ctxmt_fairseq.text.json_files import get, json_lines
@@ -36,7 +36,8 @@ class Outcome(NamedTuple):
     def groups(self) -> List[str]:
         """The groups to which the example belongs; ``disc`` has the examples that need context."""
         needs_context = self.distance not in (None, 0)
-        return ["all", self.phenomenon, f"distance {distance_name(self.distance)}"] + ["disc"] * needs_context
+        own = phenomenon_name(self.phenomenon), f"distance {distance_name(self.distance)}"
+        return ["all", *own, *(["disc"] if needs_context else [])]
 
 
 class Discordant(NamedTuple):
