@@ -8,7 +8,7 @@ import numpy as np
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.evaluation.comet.inputs import CometText
-from ctxmt_fairseq.evaluation.metrics import Translation
+from ctxmt_fairseq.evaluation.metrics import Translation, current_lengths
 from ctxmt_fairseq.generation.input_documents import InputDocuments, read_metadata, read_parallel
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
@@ -29,12 +29,10 @@ class EvaluatedText:
         """A translation of the text with its references, without the lines that serve as context only. With
         ``first``, translations are the first sentences of windows (``--keep-sentence first``), so the last
         line of each document, with which no window begins, is left out, too."""
-        starts = self.documents.documents.starts
-        current = self._counted(first)
-        lengths = [int(current[start:end].sum()) for start, end in zip(starts[:-1], starts[1:], strict=True)]
-        kept = np.flatnonzero(current).tolist()
+        counted = self._counted(first)
+        kept = np.flatnonzero(counted).tolist()
         texts = [[surface(text[line].strip()) for line in kept] for text in (lines, self.references)]
-        return Translation(texts[0], [texts[1]], [length for length in lengths if length])
+        return Translation(texts[0], [texts[1]], current_lengths(self.documents.documents, counted))
 
     def comet(self, lines: List[str], first: bool = False) -> CometText:
         """A translation as COMET reads it; the arguments are those of ``translation``."""
@@ -49,6 +47,8 @@ class EvaluatedText:
         if first:
             counted = counted.copy()
             counted[self.documents.documents.starts[1:] - 1] = False
+            if not counted.any():
+                raise BadInput("--keep-sentence first needs documents of two or more sentences", self.prefix)
         return counted
 
 

@@ -162,6 +162,13 @@ def test_first_sentences_are_scored_but_not_the_last_of_a_document(models, text,
     assert scores == result(by_hand)
 
 
+def test_documents_of_one_sentence_have_no_first_one_that_counts(models, tmp_path, capsys):
+    text, options = write_text(tmp_path, (1, 1)), ("--decoding", "window", "--keep-sentence", "first")
+    with pytest.raises(SystemExit):
+        evaluate(models["document_window"], text, tmp_path / "out", *options)
+    assert "needs documents of two or more sentences" in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_target_context_from_references_and_another_model(models, text, tmp_path):
     model, other, out = models["document_window"], models["multi_source"], tmp_path / "out"
     evaluate(model, text, out, "--target-context-from", other)
