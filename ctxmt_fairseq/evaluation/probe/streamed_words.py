@@ -82,7 +82,8 @@ def _lines(prefix: PathLike, loaded: LoadedModels, tags: Optional[PathLike]) -> 
     if tags is None:
         return (_Line(row, None) for row in rows)
     columns = together([(files.path(files.target_lang), rows), (tags, iterate_tags(tags))])
-    return (_Line(row, line_tags.of(words_of(row.target))) for row, line_tags in columns)
+    surface = loaded.target_subwords.steps.surface  # whose words are those of ``ProbedText.references``
+    return (_Line(row, line_tags.of(words_of(surface(row.target)))) for row, line_tags in columns)
 
 
 def _text(loaded: LoadedModels, lines: List[_Line], own: slice) -> ProbedText:
