@@ -31,15 +31,13 @@ class EvaluatedText:
         line of each document, with which no window begins, is left out, too."""
         counted = self._counted(first)
         kept = np.flatnonzero(counted).tolist()
-        texts = [[surface(text[line].strip()) for line in kept] for text in (lines, self.references)]
+        texts = [[surface(text[line]) for line in kept] for text in (lines, self.references)]
         return Translation(texts[0], [texts[1]], current_lengths(self.documents.documents, counted))
 
     def comet(self, lines: List[str], first: bool = False) -> CometText:
         """A translation as COMET reads it; the arguments are those of ``translation``."""
-        texts = self.documents.sentences, lines, self.references
-        source, target, reference = ([line.strip() for line in text] for text in texts)
         kept = np.flatnonzero(self._counted(first))
-        return CometText(source, target, reference, self.documents.documents, kept)
+        return CometText(self.documents.sentences, lines, self.references, self.documents.documents, kept)
 
     def _counted(self, first: bool) -> np.ndarray:
         """Which lines of a translation count."""
