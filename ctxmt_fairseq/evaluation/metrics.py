@@ -165,12 +165,10 @@ def score_table(scores: Sequence[MetricScore]) -> str:
     if bootstrap:
         rows[0] += ["bootstrap mean", "95 % interval"]
     for score in scores:
-        row = [score.name, score.level, f"{score.score:.{score.digits}f}"]
-        if bootstrap and score.confidence is None:
-            row += ["-", "-"]
-        elif bootstrap:
-            row += [f"{score.bootstrap_mean:.2f}", f"+/- {score.confidence:.2f}"]
-        rows.append(row)
+        found = score.confidence is not None
+        spread = [f"{score.bootstrap_mean:.2f}", f"+/- {score.confidence:.2f}"] if found else ["-", "-"]
+        value = f"{score.score:.{score.digits}f}"
+        rows.append([score.name, score.level, value, *(spread if bootstrap else [])])
     signatures = [f"{score.name} ({score.level}): {score.signature}" for score in scores]
     return "\n".join([aligned_table(rows), "", *signatures])
 
