@@ -122,7 +122,7 @@ def write_settings(
     that are kept. If there is a ``PREFIX.current``, lines marked 0 keep no annotations.
     """
     source = Path(prefix).absolute()
-    metadata = MetadataFiles.named(source)
+    metadata = MetadataFiles.beside(source) or MetadataFiles.named(source)
     current = Path(f"{source}.current")
     with folder_output(out) as draft:
         annotations = read_annotations(metadata, attributes, seed, current if current.is_file() else None)

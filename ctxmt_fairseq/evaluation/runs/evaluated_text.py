@@ -9,7 +9,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.evaluation.comet.inputs import CometText
 from ctxmt_fairseq.evaluation.metrics import Translation, current_lengths
-from ctxmt_fairseq.generation.input_documents import InputDocuments, read_metadata, read_parallel
+from ctxmt_fairseq.generation.input_documents import InputDocuments, read_parallel
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
 
@@ -57,9 +57,9 @@ def read_evaluated_text(prefix: str, loaded: LoadedModels) -> EvaluatedText:
     documents, references, reference_file = read_parallel(prefix, loaded.languages)
     if not documents.current.any():
         raise BadInput("expected sentences to translate, found none", f"{prefix}.{loaded.languages[0]}")
-    metadata = None
-    if loaded.reads_metadata and MetadataFiles.beside(prefix):
-        metadata = read_metadata(prefix, documents)
+    metadata, files = None, MetadataFiles.beside(prefix)
+    if loaded.reads_metadata and files:
+        metadata = files.of_lines(len(documents.sentences))
     loaded.warn_of_unknown(prefix, documents.sentences, references)
     marks = [documents.documents.starts.tolist(), documents.current.tolist()]
     content = fingerprint([documents.sentences, references, marks, metadata])

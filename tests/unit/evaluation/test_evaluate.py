@@ -7,8 +7,10 @@ import pytest
 from ctxmt_fairseq.analysis.run_values import read_values
 from ctxmt_fairseq.analysis.value_tables import best_places, placed
 from ctxmt_fairseq.evaluation.runs import evaluator as evaluator_module
+from ctxmt_fairseq.evaluation.runs.evaluated_text import read_evaluated_text
 from ctxmt_fairseq.evaluation.runs.results_file import measures
 from ctxmt_fairseq.generation import loading
+from ctxmt_fairseq.generation.loading import load_models
 from tests.helpers.evaluations import SEARCH, evaluate, result, run, suite
 from tests.helpers.probed_models import LENGTHS, TASKS, checkpoint, write_text
 
@@ -255,6 +257,12 @@ def test_refusals(models, text, tmp_path, capsys, task, options, words):
     assert ended.value.code == 2
     assert words in capsys.readouterr().err.splitlines()[-1]
     assert not (tmp_path / "out").exists()
+
+
+def test_a_file_with_the_name_of_the_text_is_no_metadata(models, text, tmp_path):
+    (tmp_path / "text").write_text('{"genre": "Horror"}\n' * sum(LENGTHS))
+    read = read_evaluated_text(text, load_models(str(models["metadata_context"]), device="cpu"))
+    assert {"genre": "Horror"} not in read.metadata and {"genre": "Drama"} in read.metadata
 
 
 def test_a_folder_that_was_there_stays(models, text, tmp_path):
