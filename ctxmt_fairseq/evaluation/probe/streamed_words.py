@@ -57,9 +57,13 @@ def streamed_words(
     ``tags`` is a file with the tags of the references' words."""
     conditions = [loaded.with_options(context_selection=name) for name in (DOCUMENT, against)]
     reach = loaded.task.context_options().reach
-    too_long = 0
+    too_long, spare = 0, None  # a line of another document, which a piece of one needs for random context
     for number, (lines, own) in enumerate(overlapping(_lines(prefix, loaded, tags), piece, reach)):
         text = _text(loaded, lines, own)
+        if len(text.documents) == 1 and spare:
+            lines, own = [spare, *lines], slice(own.start + 1, own.stop + 1)
+            text = _text(loaded, lines, own)
+        spare = lines[0] if len(text.documents) > 1 else spare
         if not number:
             loaded.warn_of_unknown(f"{prefix}, first {len(lines)} lines", text.sentences, text.references)
         scorer = text.scorer(max_tokens)

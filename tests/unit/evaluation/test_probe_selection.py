@@ -86,6 +86,13 @@ def test_pieces_of_any_size_give_the_numbers_of_the_whole_text(models, tmp_path,
             )
 
 
+def test_a_piece_of_one_document_has_random_context_of_an_earlier_one(models, tmp_path):
+    prefix = write_text(tmp_path, (3, 20, 3))
+    loaded = load_models(str(models("multi_source")), device="cpu")
+    found = list(streamed_words(loaded, prefix, None, 100, "random", piece=4))
+    assert [each.line for each in found] == list(range(1, 27))
+
+
 def test_memory_does_not_grow_with_the_text(models, tmp_path):
     loaded = load_models(str(models("document_window")), device="cpu")
     peaks = []
