@@ -19,6 +19,7 @@ Example: ctxmt evaluate runs/s2to2 text/test suites/deixis_test.json --average 5
 
 import contextlib
 import functools
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
@@ -141,7 +142,8 @@ class Evaluate(SharedCommand):
 
         model = Path(self.path)
         if self.out is None and not model.exists():
-            raise BadInput("no such file or folder", model)
+            several = os.pathsep in self.path
+            raise BadInput("several models need --out" if several else "no such file or folder", model)
         out = Path(self.out) if self.out else (model if model.is_dir() else model.parent) / "evaluation"
         check_folder(out)
         return out

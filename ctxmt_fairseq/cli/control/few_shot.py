@@ -67,7 +67,7 @@ def _counts(text: str) -> List[Optional[int]]:
     """Numbers joined by commas, None for "all"."""
     counts: List[Optional[int]] = []
     for part in text.split(","):
-        if part != "all" and not (part.isascii() and part.isdigit()):
+        if part != "all" and not (part.isascii() and part.isdigit() and len(part) < 19):
             expected = "expected whole numbers or 'all', joined by commas"
             raise BadInput(f"--counts {text}: {expected}, found {part!r}")
         counts.append(None if part == "all" else int(part))

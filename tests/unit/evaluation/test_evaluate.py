@@ -259,6 +259,12 @@ def test_refusals(models, text, tmp_path, capsys, task, options, words):
     assert not (tmp_path / "out").exists()
 
 
+def test_several_models_have_no_folder_of_their_own(models, text, capsys):
+    with pytest.raises(SystemExit):
+        run("evaluate", f"{models['multi_source']}:{models['multi_source']}", text)
+    assert "several models need --out" in capsys.readouterr().err
+
+
 def test_a_file_with_the_name_of_the_text_is_no_metadata(models, text, tmp_path):
     (tmp_path / "text").write_text('{"genre": "Horror"}\n' * sum(LENGTHS))
     read = read_evaluated_text(text, load_models(str(models["metadata_context"]), device="cpu"))
