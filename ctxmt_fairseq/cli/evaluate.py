@@ -19,6 +19,7 @@ Example: ctxmt evaluate runs/s2to2 text/test suites/deixis_test.json --average 5
 
 import contextlib
 import functools
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 FIRST_PASS = 0.6  # its length penalty, where the evaluated model's is searched
 LENPENS = [n / 10 for n in range(4, 31)]
+# Options of the model on which no result depends, or whose files are hashed.
+_UNLIKE = ("data", "user_dir", "trust_checkpoint", "cpu", "device", "threads")
 
 
 class Evaluate(SharedCommand):
@@ -139,7 +142,8 @@ class Evaluate(SharedCommand):
 
         model = Path(self.path)
         if self.out is None and not model.exists():
-            raise BadInput("no such file or folder", model)
+            several = os.pathsep in self.path
+            raise BadInput("several models need --out" if several else "no such file or folder", model)
         out = Path(self.out) if self.out else (model if model.is_dir() else model.parent) / "evaluation"
         check_folder(out)
         return out
@@ -189,4 +193,6 @@ class Evaluate(SharedCommand):
 
         files = model_files(name, self.average, ledger, average)
         loaded = self.model.load(files).loaded
-        return files, loaded, content_of(files, loaded)
+        settings = self.model.settings().items()
+        given = {k: v for k, v in settings if k not in _UNLIKE and v is not None and v is not False}
+        return files, loaded, content_of(files, loaded, given)

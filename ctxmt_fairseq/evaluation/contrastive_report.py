@@ -10,9 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.contrastive_sets import CONVENTIONS, FORMATS, ContrastiveSet, Convention
-from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name, phenomenon_name
 
 SAME_SENTENCE = "0"  # the distance group that needs no context
 DISC_NAMES = {"disc": "Disc.", "disc_avg": "Disc_avg", "disc_all_d": "Disc_all-d"}
@@ -50,7 +51,7 @@ def choose(scores: Sequence[CandidateScore], correct: int, convention: Conventio
     """Choose among the candidates of one example."""
     values = [score.value(convention) for score in scores]
     if any(map(math.isnan, values)):
-        raise ValueError("a candidate's score is not a number")
+        raise BadInput("a candidate's score is not a number")
     best = [index for index, value in enumerate(values) if value == max(values)]
     return Choice(best[0] if len(best) == 1 else None, best == [correct])
 
@@ -114,8 +115,9 @@ class ContrastiveReport:
         """The chosen convention's numbers as an aligned table."""
         report = self.chosen
         rows = [[f"{self.name} ({self.convention})", "examples", "accuracy %", "ties", "ties %"]]
+        phenomena = {phenomenon_name(name): one for name, one in report["phenomena"].items()}
         distances = {f"distance {name}": one for name, one in report["distances"].items()}
-        for name, one in {"all": report, **report["phenomena"], **distances}.items():
+        for name, one in {"all": report, **phenomena, **distances}.items():
             numbers = [f"{one['accuracy']:.2f}", str(one["ties"]), f"{one['tie_share']:.2f}"]
             rows.append([name, str(one["examples"]), *numbers])
         for key, name in DISC_NAMES.items():

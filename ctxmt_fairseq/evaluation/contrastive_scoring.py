@@ -1,6 +1,7 @@
 """Computes the log-probabilities of a contrastive set's candidates with ``forced_scoring``."""
 
-from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+import functools
+from typing import Iterator, List, Mapping, Optional, Sequence
 
 import numpy as np
 import torch
@@ -34,10 +35,9 @@ class CandidateWindows:
         """Teacher-forced scores of the candidates of each example, or of the examples ``numbers``."""
         rows = self.rows if numbers is None else [self.rows[number] for number in numbers]
         windows = [window for row in rows for window in row]
-        scores = iter(
-            score_windows(loaded, self.dataset, windows, max_tokens, "candidate", progress=progress)
-        )
-        return [[_candidate_score(next(scores)) for _ in row] for row in rows]
+        how = max_tokens, "candidate", None, progress
+        scores = map(_candidate_score, score_windows(loaded, self.dataset, windows, *how))
+        return [[next(scores) for _ in row] for row in rows]
 
 
 def score_candidates(
@@ -61,13 +61,7 @@ def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> Co
     if options.context_selection == "shuffled":
         why = "an example's candidates share a context"
         raise BadInput(f"--context-selection shuffled: choose another, because {why}")
-    known: Dict[Tuple[str, str], torch.Tensor] = {}
-
-    def encode(side: str, text: str) -> torch.Tensor:
-        if (side, text) not in known:
-            known[side, text] = getattr(loaded, f"encode_{side}")(text)
-        return known[side, text]
-
+    encode_source, encode_target = map(functools.cache, (loaded.encode_source, loaded.encode_target))
     texts: List[str] = []
     metadata: List[Mapping[str, str]] = []
     targets: List[torch.Tensor] = []
@@ -82,19 +76,17 @@ def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> Co
         target = ("",) * (before - len(candidate.before)) + candidate.before
         texts += [*source, example.source, *example.source_after]
         metadata += [example.metadata] * lengths[-1]
-        for text in (*target, candidate.current, *("" for _ in example.source_after)):
-            targets.append(encode("target", text))
+        targets += map(encode_target, (*target, candidate.current, *("" for _ in example.source_after)))
     dataset = loaded.task.build_dataset(
         "contrastive set",
-        Sentences([encode("source", text) for text in texts]),
+        Sentences([*map(encode_source, texts)]),
         Sentences(targets),
         Documents.from_lengths(lengths),
         np.array(current, np.int64),
         training=False,
         contexts=loaded.contexts_of(texts, metadata),
     )
-    per_example = [len(example.candidates) for example in examples]
-    starts = np.cumsum([0, *per_example[:-1]])
-    dataset.builder.variants = Documents.from_lengths(np.add.reduceat(lengths, starts).tolist())
+    starts = np.cumsum([0, *(len(example.candidates) for example in examples[:-1])])
+    dataset.builder.variants = Documents.from_lengths(np.add.reduceat(lengths, starts))
     dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)  # shortens long windows
     return dataset

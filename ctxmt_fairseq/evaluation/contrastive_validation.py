@@ -57,19 +57,17 @@ class ContrastiveValidation:
         loaded = replace(self.loaded, models=[model.eval()], device=device)
         processes = distributed_utils.get_data_parallel_world_size()
         rank = distributed_utils.get_data_parallel_rank() if processes > 1 else 0
-        correct = torch.zeros(len(self.sets), dtype=torch.int64, device=device)
-        for place, (suite, windows, numbers) in enumerate(
-            zip(self.sets, self.windows, self.numbers, strict=True)
-        ):
-            share = numbers[rank::processes]
-            scores = windows.scores(loaded, share, progress=False)
-            for number, row in zip(share, scores, strict=True):
-                correct[place] += choose(row, suite.examples[number].correct, suite.convention).correct
+        right = []
+        for suite, windows, numbers in zip(self.sets, self.windows, self.numbers, strict=True):
+            share = [suite.examples[number] for number in numbers[rank::processes]]
+            scores = windows.scores(loaded, numbers[rank::processes], progress=False)
+            pairs = zip(scores, share, strict=True)
+            right.append(sum(choose(row, one.correct, suite.convention).correct for row, one in pairs))
         if processes > 1:
-            distributed_utils.all_reduce(correct, group=distributed_utils.get_data_parallel_group())
-        right, examples = correct.tolist(), [len(numbers) for numbers in self.numbers]
-        by_set = {
-            f"{METRIC}_{suite.name}": 100 * count / total
-            for suite, count, total in zip(self.sets, right, examples, strict=True)
-        }
-        return {METRIC: 100 * sum(right) / sum(examples), **by_set}
+            counts = torch.tensor(right, device=device)
+            distributed_utils.all_reduce(counts, group=distributed_utils.get_data_parallel_group())
+            right = counts.tolist()
+        found = {METRIC: 100 * sum(right) / sum(map(len, self.numbers))}
+        for suite, count, numbers in zip(self.sets, right, self.numbers, strict=True):
+            found[f"{METRIC}_{suite.name}"] = 100 * count / len(numbers)
+        return found

@@ -175,8 +175,7 @@ class FormReport:
         for label, key, one in self._rows():
             row = [label, str(one["examples"]), str(one["correct"]), f"{one['accuracy']:.2f}"]
             if self.references is not None:
-                reference = self.references
-                most = reference.groups[key[0]][key[1]] if key else reference.overall
+                most = self.references.groups[key[0]][key[1]] if key else self.references.overall
                 row.append(f"{most['accuracy']:.2f}")
             rows.append(row)
         for name, value in self.disc.items():

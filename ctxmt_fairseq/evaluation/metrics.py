@@ -1,13 +1,16 @@
 """BLEU and chrF of a translation, over sentences and over documents, with sacrebleu's signatures."""
 
+import itertools
 import json
 from dataclasses import asdict, dataclass
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.text.documents import Documents
-from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, read_flags
+from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_flags, read_sentences
 
 CHRF_BETAS = (1, 2, 3)
 # Programs that translate whole documents divide them as they like.
@@ -42,6 +45,29 @@ class MetricScore:
     digits: int = 2
 
 
+def read_lines(
+    paths: Sequence[PathLike], current: Optional[PathLike] = None, way_out: str = ""
+) -> Tuple[List[List[str]], np.ndarray]:
+    """Read files whose lines belong together, the first a translation: the N lines of each without outer
+    blanks, and which of them ``current`` does not mark 0, because they served as context only: (N,) bool.
+    ``way_out`` is said of files that are not as long."""
+    texts = [read_sentences(path) for path in paths]
+    if not texts[0]:
+        raise BadInput("expected translations, found an empty file", paths[0])
+    for path, lines in zip(paths, texts, strict=True):
+        check_count(lines, len(texts[0]), paths[0], path, way_out)
+    marks = np.ones(len(texts[0]), bool) if current is None else read_flags(current, len(texts[0]))
+    if current is not None and not marks.any():
+        raise BadInput("expected at least one line marked 1, found none", current)
+    return texts, marks
+
+
+def current_lengths(documents: Documents, current: np.ndarray) -> List[int]:
+    """How many lines are ``current``, (N,) bool, of each document that has any."""
+    counts = np.add.reduceat(current, documents.starts[:-1], dtype=np.int64)
+    return counts[counts > 0].tolist()
+
+
 def read_translation(
     hypothesis: PathLike,
     references: Sequence[PathLike],
@@ -50,26 +76,10 @@ def read_translation(
     surface: Callable[[str], str] = str,
 ) -> Translation:
     """Read files whose lines belong together, each line in its ``surface`` form (such as
-    ``TextSteps.surface`` of the system's data folder); lines that ``current`` marks 0 served as context only
-    and are left out."""
-    hypotheses = [surface(line.strip()) for line in iterate_lines(hypothesis)]
-    if not hypotheses:
-        raise BadInput("expected translations, found an empty file", hypothesis)
-    texts = [hypotheses]
-    for path in references:
-        texts.append([surface(line.strip()) for line in iterate_lines(path)])
-        check_count(texts[-1], len(hypotheses), hypothesis, path, REALIGN)
-    marks = [True] * len(hypotheses)
-    if current is not None:
-        marks = read_flags(current, len(hypotheses)).tolist()
-        if not any(marks):
-            raise BadInput("expected at least one line marked 1, found none", current)
-    lengths = None
-    if docids is not None:
-        starts = Documents.read(docids, len(hypotheses)).starts
-        counts = [sum(marks[start:end]) for start, end in zip(starts[:-1], starts[1:], strict=True)]
-        lengths = [count for count in counts if count]
-    kept = [[line for line, mark in zip(text, marks, strict=True) if mark] for text in texts]
+    ``TextSteps.surface`` of the system's data folder); lines that ``current`` marks 0 are left out."""
+    texts, marks = read_lines([hypothesis, *references], current, REALIGN)
+    lengths = None if docids is None else current_lengths(Documents.read(docids, len(marks)), marks)
+    kept = [[surface(line) for line in itertools.compress(text, marks)] for text in texts]
     return Translation(kept[0], kept[1:], lengths)
 
 
@@ -155,12 +165,10 @@ def score_table(scores: Sequence[MetricScore]) -> str:
     if bootstrap:
         rows[0] += ["bootstrap mean", "95 % interval"]
     for score in scores:
-        row = [score.name, score.level, f"{score.score:.{score.digits}f}"]
-        if bootstrap and score.confidence is None:
-            row += ["-", "-"]
-        elif bootstrap:
-            row += [f"{score.bootstrap_mean:.2f}", f"+/- {score.confidence:.2f}"]
-        rows.append(row)
+        found = score.confidence is not None
+        spread = [f"{score.bootstrap_mean:.2f}", f"+/- {score.confidence:.2f}"] if found else ["-", "-"]
+        value = f"{score.score:.{score.digits}f}"
+        rows.append([score.name, score.level, value, *(spread if bootstrap else [])])
     signatures = [f"{score.name} ({score.level}): {score.signature}" for score in scores]
     return "\n".join([aligned_table(rows), "", *signatures])
 

@@ -6,7 +6,7 @@ the log-probabilities of the candidate's tokens, a blank, and how many tokens th
 
 import json
 import math
-from typing import Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Iterable, Iterator, List, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore
@@ -19,10 +19,10 @@ Scores = List[List[CandidateScore]]  # of a set: for each example those of its c
 def candidate_lines(sets: Iterable[ContrastiveSet]) -> Iterator[str]:
     """A JSON object for each candidate of each example, with all that a model may read."""
     for name, example, candidate in _candidates(sets):
-        record: Dict[str, object] = {"set": name, "id": example.id}
-        record |= {"source_before": example.source_before, "source": example.source}
-        record |= {"source_after": example.source_after, "metadata": dict(example.metadata)}
-        record |= {"target_before": candidate.before, "target": candidate.current}
+        record = {"set": name, "id": example.id, "source_before": example.source_before,
+                  "source": example.source, "source_after": example.source_after,
+                  "metadata": dict(example.metadata), "target_before": candidate.before,
+                  "target": candidate.current}  # fmt: skip
         yield json.dumps(record, ensure_ascii=False)
 
 
@@ -32,10 +32,8 @@ def read_candidate_scores(path: PathLike, sets: Sequence[ContrastiveSet]) -> Lis
     lines = list(iterate_lines(path))
     expected = sum(1 for _ in _candidates(sets))
     if len(lines) != expected:
-        raise BadInput(
-            f"expected {expected} lines, one for each candidate (--print-candidates), found {len(lines)}",
-            path,
-        )
+        wanted = f"expected {expected} lines, one for each candidate (--print-candidates)"
+        raise BadInput(f"{wanted}, found {len(lines)}", path)
     found = iter([_score(line, path, number) for number, line in enumerate(lines, start=1)])
     return [[[next(found) for _ in example.candidates] for example in each.examples] for each in sets]
 
@@ -48,8 +46,12 @@ def _candidates(sets: Iterable[ContrastiveSet]) -> Iterator[Tuple[str, Contrasti
 
 
 def _score(line: str, path: PathLike, number: int) -> CandidateScore:
-    score = _numbers(line)
-    if score is None:
+    try:
+        total, tokens = line.split()
+        score = float(total), int(tokens)
+    except ValueError:
+        score = math.nan, 0
+    if not -math.inf < score[0] <= 0 < score[1] < 2**63:
         raise BadInput(
             "expected the sum of the tokens' log-probabilities (0 or less) and their number, as in -12.5 7, "
             f"found {line.rstrip()!r}",
@@ -57,12 +59,3 @@ def _score(line: str, path: PathLike, number: int) -> CandidateScore:
             number,
         )
     return CandidateScore(*score, *score)
-
-
-def _numbers(line: str) -> Optional[Tuple[float, int]]:
-    try:
-        total, tokens = line.split()
-        score = float(total), int(tokens)
-    except ValueError:
-        return None
-    return score if math.isfinite(score[0]) and score[0] <= 0 and score[1] > 0 else None

@@ -188,8 +188,7 @@ def _with(record: Dict[str, Any], found: Optional[Translated]) -> Dict[str, Any]
 
 def read_metadata(name: PathLike, documents: InputDocuments) -> List[Dict[str, str]]:
     """Read each sentence's metadata from a file of JSON objects, or from beside the text of this prefix."""
-    rows = ((line + 1, None) for line in range(documents.height))
-    lines = [values for _, values in MetadataFiles.named(name).of_rows(rows)]
+    lines = MetadataFiles.named(name).of_lines(documents.height)
     return [lines[line] for line in documents.output_lines]
 
 

@@ -78,6 +78,10 @@ class MetadataFiles:
             if any(line.strip() for line in column):
                 raise BadInput(f"goes on after the {read} lines of the text", path)
 
+    def of_lines(self, count: int) -> List[Dict[str, str]]:
+        """The metadata of a text of so many lines, as in ``of_rows``."""
+        return [values for _, values in self.of_rows((line, None) for line in range(1, count + 1))]
+
     def _values(self, number: int, lines: Sequence[str]) -> Dict[str, str]:
         """The values of a line, given the line of each of ``paths``."""
         values: Dict[str, str] = {}

@@ -25,6 +25,7 @@ from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.base.provenance import versions
 from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import phenomenon_name
 from ctxmt_fairseq.evaluation.differing_lines import LinedText
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 
@@ -170,7 +171,8 @@ def contrastive_sets(runs: Sequence[Run]) -> Dict[str, Table]:
 
 def _tallies(report: Dict[str, Any]) -> Iterator[Tuple[str, str, float, str]]:
     """For each row its name, its group in McNemar's test, accuracy and number of examples."""
-    groups = {"all": report, **(report["phenomena"] if len(report["phenomena"]) > 1 else {}),
+    phenomena = {phenomenon_name(name): tally for name, tally in report["phenomena"].items()}
+    groups = {"all": report, **(phenomena if len(phenomena) > 1 else {}),
               **{f"distance {name}": tally for name, tally in report["distances"].items()}}  # fmt: skip
     for name, tally in groups.items():
         yield name, name, tally["accuracy"], str(tally["examples"])

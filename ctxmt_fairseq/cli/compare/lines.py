@@ -52,8 +52,7 @@ class Lines(Command):
         count = len(sources)
         metadata = None
         if self.metadata:
-            rows = ((number + 1, None) for number in range(count))
-            metadata = [values for _, values in MetadataFiles.named(self.metadata).of_rows(rows)]
+            metadata = MetadataFiles.named(self.metadata).of_lines(count)
         documents = Documents.read(self.docids, count) if self.docids else None
         current = read_flags(self.current, count) if self.current else None
         hypotheses = {name: text.hypotheses for name, text in zip(names, texts, strict=True)}

@@ -55,7 +55,7 @@ def as_sentences(attributes: Mapping[str, str], sentences: Sentences, place: Pla
     replaced = {name for names in sentences for name in names}
     texts = {name: value for name, value in attributes.items() if name not in replaced}
     for names, by_value in sentences.items():
-        values = tuple(attributes.get(name, "") for name in names)
+        values = tuple(attributes.get(name, "").strip() for name in names)
         if not any(values):
             continue
         if values not in by_value:

@@ -23,7 +23,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.folders import folder_output
 from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import Sentences, as_sentences
 from ctxmt_fairseq.text.json_files import Place
-from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.metadata_files import MetadataFiles, metadata_line
 from ctxmt_fairseq.text.text_lines import PathLike, read_flags
 
 NOT_ANNOTATED, NEVER_KEPT = -1, -2
@@ -122,7 +122,7 @@ def write_settings(
     that are kept. If there is a ``PREFIX.current``, lines marked 0 keep no annotations.
     """
     source = Path(prefix).absolute()
-    metadata = MetadataFiles.named(source)
+    metadata = MetadataFiles.beside(source) or MetadataFiles.named(source)
     current = Path(f"{source}.current")
     with folder_output(out) as draft:
         annotations = read_annotations(metadata, attributes, seed, current if current.is_file() else None)
@@ -154,18 +154,15 @@ def _write_metadata(
 ) -> None:
     """Write every setting's metadata."""
     with ExitStack() as stack:
-        outputs = [stack.enter_context(open(file, "w", encoding="utf-8", newline="\n")) for file in files]
+        outputs = [stack.enter_context(open(file, "w", encoding="utf-8")) for file in files]
         lines = tqdm(metadata.lines(), total=len(annotations.ranks), unit="line", disable=None)
         for number, fields in enumerate(lines):
-            with_attributes = without = _dump(fields)
+            with_attributes = without = metadata_line(fields)
             if any(combination_of(fields, annotations.attributes)):
-                without = _dump({k: v for k, v in fields.items() if k not in annotations.attributes})
+                others = {k: v for k, v in fields.items() if k not in annotations.attributes}
+                without = metadata_line(others)
                 if sentences is not None:
                     place = Place(metadata.paths[0], number + 1)
-                    with_attributes = _dump(as_sentences(fields, sentences, place))
+                    with_attributes = metadata_line(as_sentences(fields, sentences, place))
             for output, keeps in zip(outputs, kept, strict=True):
                 output.write((with_attributes if keeps[number] else without) + "\n")
-
-
-def _dump(fields: Mapping[str, str]) -> str:
-    return json.dumps(fields, ensure_ascii=False)

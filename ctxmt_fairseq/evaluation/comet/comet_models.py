@@ -168,14 +168,9 @@ def _silent(*names: str) -> Iterator[None]:
     import logging
     import warnings
 
-    loggers = [logging.getLogger(name) for name in names]
-    before = [logger.level for logger in loggers]
-    try:
-        for logger in loggers:
+    with contextlib.ExitStack() as end, warnings.catch_warnings():
+        for logger in map(logging.getLogger, names):
+            end.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.ERROR)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
+        warnings.simplefilter("ignore")
+        yield

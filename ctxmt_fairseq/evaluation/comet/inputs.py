@@ -13,8 +13,9 @@ import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.comet_models import CometModel
+from ctxmt_fairseq.evaluation.metrics import read_lines
 from ctxmt_fairseq.text.documents import Documents
-from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, read_flags
+from ctxmt_fairseq.text.text_lines import PathLike
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,9 @@ def read_comet_text(
     current: Optional[PathLike] = None,
 ) -> CometText:
     """Read files whose lines belong together."""
-    texts: List[List[str]] = []
-    for path in (hypothesis, source, reference):
-        if path is not None:
-            texts.append([line.strip() for line in iterate_lines(path)])
-            check_count(texts[-1], len(texts[0]), hypothesis, path)
-    hypotheses, sources, *references = texts
-    documents = None if docids is None else Documents.read(docids, len(hypotheses))
-    marks = np.ones(len(hypotheses), bool) if current is None else read_flags(current, len(hypotheses))
+    paths = [path for path in (hypothesis, source, reference) if path is not None]
+    (hypotheses, sources, *references), marks = read_lines(paths, current)
+    documents = None if docids is None else Documents.read(docids, len(marks))
     found = references[0] if references else None
     return CometText(sources, hypotheses, found, documents, np.flatnonzero(marks))
 

@@ -6,8 +6,7 @@ other names here, and so that no score is another text's.
 """
 
 import zlib
-from dataclasses import dataclass
-from typing import Dict, List
+from typing import Dict, List, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.comet_score import CometScore
@@ -16,16 +15,8 @@ from ctxmt_fairseq.text.json_files import Place, get, load_json
 from ctxmt_fairseq.text.text_lines import PathLike, read_bytes
 
 
-@dataclass(frozen=True)
-class Scored:
-    """A translation in the file, line by line; ``scores`` (N,)."""
-
-    sides: Dict[str, List[str]]
-    scores: List[float]
-
-
 class UnbabelScores:
-    """The translations of a file."""
+    """The translations of a file; ``known`` has the texts of each by side, and the scores of its lines."""
 
     def __init__(self, path: PathLike):
         content, self.path = load_json(path), path
@@ -39,19 +30,19 @@ class UnbabelScores:
         lines = {"mt": text.hypotheses, "src": text.sources}
         if text.references is not None:
             lines["ref"] = text.references
-        for each in self.known:
-            if all(each.sides[side] == lines[side] for side in each.sides.keys() & lines.keys()):
-                scores = [each.scores[line] for line in text.current]
+        for sides, known in self.known:
+            if all(sides[side] == lines[side] for side in sides.keys() & lines.keys()):
+                scores = [known[line] for line in text.current]
                 content = f"{zlib.crc32(read_bytes(self.path)):08x}"
                 signature = f"comet-score:{self.path}|content:{content}"
                 mean = sum(scores) / len(scores)
-                return CometScore(str(self.path), 0, "ref" in each.sides, mean, scores, 0, 0, signature)
+                return CometScore(str(self.path), 0, "ref" in sides, mean, scores, 0, 0, signature)
         raise BadInput(f"has no scores of {name} with this source and reference, line by line", self.path)
 
 
-def _scored(place: Place, records: List[object]) -> Scored:
+def _scored(place: Place, records: List[object]) -> Tuple[Dict[str, List[str]], List[float]]:
     if not records:
         raise place.error("expected a record for each line")
-    names = [side for side in ("mt", "src", "ref") if isinstance(records[0], dict) and side in records[0]]
-    sides = {side: [get(place, record, side, str) for record in records] for side in {*names, "mt", "src"}}
-    return Scored(sides, [get(place, record, "COMET", float) for record in records])
+    names = ["mt", "src", *(["ref"] if isinstance(records[0], dict) and "ref" in records[0] else [])]
+    sides = {side: [get(place, record, side, str) for record in records] for side in names}
+    return sides, [get(place, record, "COMET", float) for record in records]

@@ -30,7 +30,7 @@ class ContraWSD(ContrastiveFormat):
 
     @classmethod
     def examples(cls, path: Path, documents: Optional[PathLike]) -> Iterator[ContrastiveExample]:
-        records = json_list(path) if path.suffix == ".json" else _records(path)
+        records = _records(path) if path.suffix in (".de", ".en", ".fr") else json_list(path)
         for number, (place, record) in enumerate(records, 1):
             texts = [get(place, record, "reference", str)]
             texts += (get(place, error, "contrastive", str) for error in get(place, record, "errors", list))

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, Iterable, List, Mapping, Optional, Sequence, Type
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.registry import Registry
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import ContrastiveExample, ContrastiveSet
 from ctxmt_fairseq.text.text_lines import PathLike
@@ -30,7 +31,10 @@ class ContrastiveFormat:
         """Read the set in a file or folder."""
         format, *_ = FORMATS.where(lambda kind: kind is cls)
         name = path.name if path.is_dir() else path.stem
-        return ContrastiveSet(name, format, tuple(cls.examples(path, documents)))
+        examples = tuple(cls.examples(path, documents))
+        if not examples:
+            raise BadInput("expected examples, found none", path)
+        return ContrastiveSet(name, format, examples)
 
     @classmethod
     def examples(cls, path: Path, documents: Optional[PathLike]) -> Iterable[ContrastiveExample]:
@@ -56,6 +60,12 @@ def first_object(content: Any) -> Mapping[str, Any]:
     """The first object of a JSON list; an empty one if there is none."""
     first = content[0] if isinstance(content, list) and content else None
     return first if isinstance(first, dict) else {}
+
+
+def phenomenon_name(phenomenon: str) -> str:
+    """The group of a phenomenon: its own name, unless it is that of another group of tables."""
+    other = phenomenon in ("all", "disc") or phenomenon.startswith("distance ")
+    return f"phenomenon {phenomenon}" if other else phenomenon
 
 
 def distance_name(distance: Optional[int]) -> str:

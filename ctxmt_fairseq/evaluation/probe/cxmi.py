@@ -15,6 +15,7 @@ from typing import Dict, List, NamedTuple, Sequence
 
 import numpy as np
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.forced_scoring import TokenScores
 
 
@@ -42,10 +43,11 @@ class Cxmi(NamedTuple):
 
 def token_bits(with_context: Sequence[TokenScores], without: Sequence[TokenScores]) -> List[np.ndarray]:
     """log2 p(y | x, C) - log2 p(y | x) of every token y of N sentences: N arrays (T,), ``</s>`` last."""
-    return [
-        (scores.current - alone.current) / np.log(2)
-        for scores, alone in zip(with_context, without, strict=True)
-    ]
+    pairs = zip(with_context, without, strict=True)
+    bits = [(scores.current - alone.current) / np.log(2) for scores, alone in pairs]
+    if not all(np.isfinite(each).all() for each in bits):
+        raise BadInput("CXMI: the model gives probabilities that are not numbers")
+    return bits
 
 
 def cxmi(bits: Sequence[np.ndarray], words: int) -> Cxmi:

@@ -47,20 +47,17 @@ class ScoredOutcomes:
 
     def table(self) -> str:
         """A row for each context."""
-        metrics = list(self.scores[0])
         head = ["context"]
-        for metric in metrics:
+        for metric in self.scores[0]:
             head += [metric, "difference", "p (Holm)", ""]
         rows = [[*head, "CXMI, bits/word", "bits/sentence", "nats/sentence", "nats/token"]]
         compared = {(row.b, row.metric): row for row in self.comparisons}
         for outcome, scores in zip(self.outcomes, self.scores, strict=True):
             cells = [outcome.name]
-            for metric in metrics:
-                row, cells = compared.get((outcome.name, metric)), [*cells, f"{scores[metric]:.2f}"]
-                if row is None:
-                    cells += ["", "", ""]
-                else:
-                    cells += [f"{row.result.difference:+.2f}", f"{row.p_holm:.4f}", stars(row.p_holm)]
+            for metric, score in scores.items():
+                cells += [f"{score:.2f}", "", "", ""]
+                if row := compared.get((outcome.name, metric)):
+                    cells[-3:] = f"{row.result.difference:+.2f}", f"{row.p_holm:.4f}", stars(row.p_holm)
             cxmi = outcome.cxmi
             cells += [f"{cxmi.per_word:+.4f}", f"{cxmi.per_sentence:+.3f}"]
             cells += [f"{cxmi.nats_per_sentence:+.3f}", f"{cxmi.nats_per_token:+.4f}"]

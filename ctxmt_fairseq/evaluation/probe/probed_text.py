@@ -75,8 +75,7 @@ def read_probed_text(prefix: PathLike, loaded: LoadedModels) -> ProbedText:
     loaded.warn_of_unknown(prefix, text.sentences, references)
     metadata: Sequence[Mapping[str, str]] = ()
     if loaded.reads_metadata:
-        rows = ((line + 1, None) for line in range(len(text.sentences)))
-        metadata = [values for _, values in MetadataFiles.beside(prefix).of_rows(rows)]
+        metadata = MetadataFiles.beside(prefix).of_lines(len(text.sentences))
     return probed_text(loaded, text.sentences, references, text.documents, current, metadata)
 
 

@@ -2,7 +2,6 @@
 
 import functools
 import logging
-import sys
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
@@ -32,22 +31,20 @@ class Outcome:
     hypotheses: Optional[List[str]]
 
 
+@dataclass
 class Prober:
     """Probes models on one text; what contexts share is done once; without ``search`` without translation.
     CXMI compares with the context selection ``against``."""
 
-    def __init__(
-        self,
-        loaded: LoadedModels,
-        text: ProbedText,
-        search: Optional[SearchSettings] = None,
-        width: int = DOCUMENTS_AT_ONCE,
-        max_tokens: int = MAX_TOKENS,
-        against: str = ABSENT,
-    ):
-        self.loaded, self.text, self.search, self.width = loaded, text, search, width
-        self.against = against
-        self.scorer = text.scorer(max_tokens)
+    loaded: LoadedModels
+    text: ProbedText
+    search: Optional[SearchSettings] = None
+    width: int = DOCUMENTS_AT_ONCE
+    max_tokens: int = MAX_TOKENS
+    against: str = ABSENT
+
+    def __post_init__(self) -> None:
+        self.scorer = self.text.scorer(self.max_tokens)
         self._bits: Dict[Tuple[Any, ...], List[np.ndarray]] = {}
         self._translations: Dict[Tuple[Any, ...], Dict[int, torch.Tensor]] = {}
 
@@ -58,12 +55,11 @@ class Prober:
     def outcomes(self, conditions: Sequence[Condition]) -> List[Outcome]:
         """The outcomes in the order of the conditions, the first of which is the document's own context."""
         found = []
-        document = conditions[0]
         for condition in conditions:
             bits = self._token_bits(condition)
             hypotheses = None
             if self.search is not None:
-                tokens = self._translated(condition, document)
+                tokens = self._translated(condition, conditions[0])
                 hypotheses = [self.loaded.decode_target(tokens[line]) for line in self.text.current.tolist()]
             found.append(Outcome(condition.name, bits, cxmi(bits, self.text.words), hypotheses))
         return found
@@ -95,14 +91,8 @@ class Prober:
         running = translator.running(text.sources, text.documents, given, text.contexts, text.current)
         all_lines = translator.dependent and given is None
         lines = list(range(len(text.sources))) if all_lines else text.current.tolist()
-        progress = tqdm(
-            translator.translate(running, lines),
-            total=len(lines),
-            unit="sentence",
-            desc=condition.name,
-            disable=None,
-            file=sys.stderr,
-        )
+        how = {"total": len(lines), "unit": "sentence", "desc": condition.name, "disable": None}
+        progress = tqdm(translator.translate(running, lines), **how)
         self._translations[condition.options] = {
             line: nbest[0]["tokens"].cpu().long() for line, nbest in progress
         }

@@ -4,7 +4,7 @@ largest P-CXMI in a sentence (their MaxPCXMI, of subwords; here ``max-cxmi``, of
 import math
 from array import array
 from dataclasses import dataclass
-from typing import BinaryIO, Callable, Dict, Optional
+from typing import Any, BinaryIO, Callable, Dict, Optional
 
 import numpy as np
 
@@ -81,17 +81,20 @@ class Selection:
         """Write 1 for each chosen line and 0 for the others, as ``train.current`` has them."""
         stream.write(b"".join(b"1\n" if line else b"0\n" for line in self.chosen.tolist()))
 
-    def as_dict(self) -> Dict[str, object]:
+    @property
+    def known(self) -> np.ndarray:
+        """The scores of all lines that could be selected."""
+        return self.scores[self.scores > -np.inf]
+
+    def as_dict(self) -> Dict[str, Any]:
         """For JSON: counts, and the scores of all lines that could be selected beside those that were."""
-        all_lines, chosen = self.scores[self.scores > -np.inf], self.scores[self.chosen]
-        of_both = {"all": all_lines, "selected": chosen}
         rows = {
             name: {
                 "lines": len(scores),
                 "mean_bits": float(scores.mean(dtype=np.float64)) if len(scores) else None,
                 "least_bits": float(scores.min()) if len(scores) else None,
             }
-            for name, scores in of_both.items()
+            for name, scores in (("all", self.known), ("selected", self.scores[self.chosen]))
         }
         cxmi = {"cxmi": self.cxmi, "nats_per_sentence": self.nats_per_sentence}
         return {"by": self.by, "asked": self.asked, "lines": len(self.scores), **cxmi, **rows}
@@ -101,16 +104,13 @@ class Selection:
         record = self.as_dict()
         rows = [["", "lines", f"mean {self.by}", "least"]]
         for name in ("all", "selected"):
-            values: Dict[str, float] = record[name]  # type: ignore[assignment]
-            bits = (values["mean_bits"], values["least_bits"])
-            rows.append([name, str(values["lines"]), *("" if x is None else f"{x:+.3f}" for x in bits)])
+            count, *bits = record[name].values()
+            rows.append([name, str(count), *("" if each is None else f"{each:+.3f}" for each in bits)])
         parts = [f"CXMI {self.cxmi:+.4f} bits per word, {self.nats_per_sentence:+.3f} nats per sentence"]
         parts.append(aligned_table(rows))
-        known = self.scores[self.scores > -np.inf]
-        if len(known) and np.abs(known).max() < NOTHING:
-            parts.append(
-                "No line gains or loses a thousandth of a bit: the model makes nothing of its context"
-            )
+        if len(self.known) and np.abs(self.known).max() < NOTHING:
+            nothing = "the model makes nothing of its context"
+            parts.append(f"No line gains or loses a thousandth of a bit: {nothing}")
         found = int(self.chosen.sum())
         if found < self.asked:
             lacking = "have a tagged word" if self.by == "tag" else "have words and are translated"

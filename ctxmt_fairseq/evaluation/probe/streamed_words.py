@@ -57,9 +57,13 @@ def streamed_words(
     ``tags`` is a file with the tags of the references' words."""
     conditions = [loaded.with_options(context_selection=name) for name in (DOCUMENT, against)]
     reach = loaded.task.context_options().reach
-    too_long = 0
+    too_long, spare = 0, None  # a line of another document, which a piece of one needs for random context
     for number, (lines, own) in enumerate(overlapping(_lines(prefix, loaded, tags), piece, reach)):
         text = _text(loaded, lines, own)
+        if len(text.documents) == 1 and spare:
+            lines, own = [spare, *lines], slice(own.start + 1, own.stop + 1)
+            text = _text(loaded, lines, own)
+        spare = lines[0] if len(text.documents) > 1 else spare
         if not number:
             loaded.warn_of_unknown(f"{prefix}, first {len(lines)} lines", text.sentences, text.references)
         scorer = text.scorer(max_tokens)
@@ -82,7 +86,8 @@ def _lines(prefix: PathLike, loaded: LoadedModels, tags: Optional[PathLike]) -> 
     if tags is None:
         return (_Line(row, None) for row in rows)
     columns = together([(files.path(files.target_lang), rows), (tags, iterate_tags(tags))])
-    return (_Line(row, line_tags.of(words_of(row.target))) for row, line_tags in columns)
+    surface = loaded.target_subwords.steps.surface  # whose words are those of ``ProbedText.references``
+    return (_Line(row, line_tags.of(words_of(surface(row.target)))) for row, line_tags in columns)
 
 
 def _text(loaded: LoadedModels, lines: List[_Line], own: slice) -> ProbedText:

@@ -8,8 +8,8 @@ import numpy as np
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.evaluation.comet.inputs import CometText
-from ctxmt_fairseq.evaluation.metrics import Translation
-from ctxmt_fairseq.generation.input_documents import InputDocuments, read_metadata, read_parallel
+from ctxmt_fairseq.evaluation.metrics import Translation, current_lengths
+from ctxmt_fairseq.generation.input_documents import InputDocuments, read_parallel
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
 
@@ -29,19 +29,15 @@ class EvaluatedText:
         """A translation of the text with its references, without the lines that serve as context only. With
         ``first``, translations are the first sentences of windows (``--keep-sentence first``), so the last
         line of each document, with which no window begins, is left out, too."""
-        starts = self.documents.documents.starts
-        current = self._counted(first)
-        lengths = [int(current[start:end].sum()) for start, end in zip(starts[:-1], starts[1:], strict=True)]
-        kept = np.flatnonzero(current).tolist()
-        texts = [[surface(text[line].strip()) for line in kept] for text in (lines, self.references)]
-        return Translation(texts[0], [texts[1]], [length for length in lengths if length])
+        counted = self._counted(first)
+        kept = np.flatnonzero(counted).tolist()
+        texts = [[surface(text[line]) for line in kept] for text in (lines, self.references)]
+        return Translation(texts[0], [texts[1]], current_lengths(self.documents.documents, counted))
 
     def comet(self, lines: List[str], first: bool = False) -> CometText:
         """A translation as COMET reads it; the arguments are those of ``translation``."""
-        texts = self.documents.sentences, lines, self.references
-        source, target, reference = ([line.strip() for line in text] for text in texts)
         kept = np.flatnonzero(self._counted(first))
-        return CometText(source, target, reference, self.documents.documents, kept)
+        return CometText(self.documents.sentences, lines, self.references, self.documents.documents, kept)
 
     def _counted(self, first: bool) -> np.ndarray:
         """Which lines of a translation count."""
@@ -49,6 +45,8 @@ class EvaluatedText:
         if first:
             counted = counted.copy()
             counted[self.documents.documents.starts[1:] - 1] = False
+            if not counted.any():
+                raise BadInput("--keep-sentence first needs documents of two or more sentences", self.prefix)
         return counted
 
 
@@ -59,9 +57,9 @@ def read_evaluated_text(prefix: str, loaded: LoadedModels) -> EvaluatedText:
     documents, references, reference_file = read_parallel(prefix, loaded.languages)
     if not documents.current.any():
         raise BadInput("expected sentences to translate, found none", f"{prefix}.{loaded.languages[0]}")
-    metadata = None
-    if loaded.reads_metadata and MetadataFiles.beside(prefix):
-        metadata = read_metadata(prefix, documents)
+    metadata, files = None, MetadataFiles.beside(prefix)
+    if loaded.reads_metadata and files:
+        metadata = files.of_lines(len(documents.sentences))
     loaded.warn_of_unknown(prefix, documents.sentences, references)
     marks = [documents.documents.starts.tolist(), documents.current.tolist()]
     content = fingerprint([documents.sentences, references, marks, metadata])

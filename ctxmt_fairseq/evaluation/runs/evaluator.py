@@ -54,32 +54,29 @@ class Settings:
     cpu: bool = False
 
 
+@dataclass
 class Evaluator:
     """Evaluates models, which are loaded once; steps that the ledger has are not repeated.
 
-    Args:
-        files, content: the files of the models and their hashes, see ``models``.
+    Attributes:
+        files, content: the files of the models, and hashes of what makes them (``model_files``).
         references: whether the references are the target context; otherwise the models' own translations are,
             or ...
         first_pass: ... the translations of other models.
     """
 
-    def __init__(
-        self,
-        files: str,
-        loaded: LoadedModels,
-        content: Sequence[str],
-        ledger: Ledger,
-        settings: Settings,
-        references: bool = False,
-        first_pass: Optional["FirstPass"] = None,
-    ):
-        trained = loaded.task.options
-        self.trained_window = 1 + max(trained["source_context"] or 0, trained["target_context"] or 0)
-        self.loaded = loaded.with_options(**settings.options)
-        self.files, self.content = files, list(content)
-        self.ledger, self.settings = ledger, settings
-        self.references, self.first_pass = references, first_pass
+    files: str
+    loaded: LoadedModels
+    content: List[str]
+    ledger: Ledger
+    settings: Settings
+    references: bool = False
+    first_pass: Optional["FirstPass"] = None
+
+    def __post_init__(self) -> None:
+        trained = self.loaded.task.options
+        self.trained_window = 1 + max(trained["source_context"], trained["target_context"])
+        self.loaded = self.loaded.with_options(**self.settings.options)
 
     @property
     def checkpoints(self) -> List[str]:

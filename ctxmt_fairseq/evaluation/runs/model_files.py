@@ -2,9 +2,10 @@
 
 import os
 from pathlib import Path
-from typing import List
+from typing import Any, List, Mapping
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.checkpoints.averaging import nearest_checkpoints, save_dir, write_average
 from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.evaluation.runs.ledger import Ledger
@@ -33,9 +34,13 @@ def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
     return str(path)
 
 
-def content_of(files: str, loaded: LoadedModels) -> List[str]:
-    """Hashes of the checkpoints, and of the files in the data folder that turn text into tokens."""
+def content_of(files: str, loaded: LoadedModels, given: Mapping[str, Any]) -> List[str]:
+    """Hashes of the checkpoints, of the files in the data folder that turn text into tokens, and of the
+    options that were ``given`` to the models, if there are some."""
     paths = [model_file(Path(path)) for path in files.split(os.pathsep)]
     folder = first_folder(loaded.task.cfg.data)
-    paths += sorted(path for pattern in DICTIONARIES for path in folder.glob(pattern))
-    return [file_digest(path) for path in paths]
+    found = {path for pattern in DICTIONARIES for path in folder.glob(pattern)}
+    for subwords in (loaded.source_subwords, loaded.target_subwords):
+        found.update(folder / name for name in subwords.steps.files)
+    paths += sorted(found)
+    return [*map(file_digest, paths), *([fingerprint(given)] if given else [])]

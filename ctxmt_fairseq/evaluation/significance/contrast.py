@@ -8,7 +8,7 @@ import numpy as np
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import records_table
 from ctxmt_fairseq.evaluation.contrastive_report import distance_order
-from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name, phenomenon_name
 from ctxmt_fairseq.evaluation.significance.p_values import holm_within, mcnemar, stars, system_pairs
 from ctxmt_fairseq.evaluation.significance.seeds import OverSeeds, over_seeds, runs_of
 from ctxmt_fairseq.text.json_files import get, json_lines
@@ -33,10 +33,12 @@ class Outcome(NamedTuple):
     correct: bool
 
     @property
-    def groups(self) -> List[str]:
-        """The groups to which the example belongs; ``disc`` has the examples that need context."""
-        needs_context = self.distance not in (None, 0)
-        return ["all", self.phenomenon, f"distance {distance_name(self.distance)}"] + ["disc"] * needs_context
+    def groups(self) -> List[Tuple[int, int, str]]:
+        """The groups to which the example belongs, which sort as in the table of accuracies; ``disc`` has the
+        examples that need context."""
+        distance = distance_name(self.distance)
+        own = (1, 0, phenomenon_name(self.phenomenon)), (2, distance_order(distance), f"distance {distance}")
+        return [(0, 0, "all"), *own, *([] if self.distance in (None, 0) else [(3, 0, "disc")])]
 
 
 class Discordant(NamedTuple):
@@ -96,22 +98,22 @@ def compare_contrast(runs: Sequence[Tuple[str, str]], all_pairs: bool = False) -
     outcomes = [read_outcomes(path) for _, path in runs]
     for (_, path), each in zip(others, outcomes[1:], strict=True):
         _check_alike(first, outcomes[0], path, each)
-    groups: Dict[str, List[Key]] = {}
+    groups: Dict[Tuple[int, int, str], List[Key]] = {}
     for key, outcome in outcomes[0].items():
         for group in outcome.groups:
             groups.setdefault(group, []).append(key)
     names, single = list(systems), len(systems) == len(runs)
     found = []
-    for group in sorted(groups, key=_group_order):
-        if not single and len(groups[group]) < 2:
+    for (*_, label), keys in sorted(groups.items()):
+        if not single and len(keys) < 2:
             continue
-        every = np.array([[each[key].correct for key in groups[group]] for each in outcomes])
+        every = np.array([[each[key].correct for key in keys] for each in outcomes])
         right = [every[places] for places in systems.values()]
         correct = [int(each.sum()) if single else float(each.sum(1).mean()) for each in right]
         for a, b in pairs:
             both = right[a], right[b]
             result = _discordant(*both) if single else over_seeds(*(100.0 * each for each in both))
-            found.append((names[a], names[b], group, len(groups[group]), correct[a], correct[b], result))
+            found.append((names[a], names[b], label, len(keys), correct[a], correct[b], result))
     corrected = holm_within(found, lambda row: row[2], lambda row: row[-1].p)
     return [ContrastComparison(*row, p) for row, p in zip(found, corrected, strict=True)]
 
@@ -122,21 +124,12 @@ def _discordant(first: np.ndarray, second: np.ndarray) -> Discordant:
 
 
 def _check_alike(first_path: str, first: Dict[Key, Outcome], path: str, outcomes: Dict[Key, Outcome]) -> None:
-    for some, others in ((first, outcomes), (outcomes, first)):
-        for (name, example), outcome in some.items():
-            other = others.get((name, example))
-            one = f"{example} of {name}"
-            if other is None:
-                raise BadInput(f"expected the examples of {first_path}, but {one} is not in both", path)
-            if other[:2] != outcome[:2]:
-                raise BadInput(f"{one} has another phenomenon or distance than in {first_path}", path)
-
-
-def _group_order(group: str) -> Tuple[int, int, str]:
-    """The order of the table of accuracies: all, phenomena, distances in their order, Disc."""
-    if group.startswith("distance "):
-        return 2, distance_order(group.removeprefix("distance ")), ""
-    return {"all": 0, "disc": 3}.get(group, 1), 0, group
+    for key in [*first, *outcomes]:
+        one, mine, other = f"{key[1]} of {key[0]}", first.get(key), outcomes.get(key)
+        if mine is None or other is None:
+            raise BadInput(f"expected the examples of {first_path}, but {one} is not in both", path)
+        if mine[:2] != other[:2]:
+            raise BadInput(f"{one} has another phenomenon or distance than in {first_path}", path)
 
 
 def comparison_table(comparisons: Sequence[ContrastComparison]) -> str:

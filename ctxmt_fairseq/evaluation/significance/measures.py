@@ -1,7 +1,7 @@
 """sacrebleu's metrics and COMET as sums over sentences: what a sentence adds, and the score of a sum."""
 
 from dataclasses import dataclass
-from typing import Any, Optional, Protocol, Sequence
+from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
@@ -12,29 +12,10 @@ from ctxmt_fairseq.evaluation.metrics import Translation, bleu, chrf
 MEASURES = ("bleu", "chrf1", "chrf2", "chrf3")
 
 
-class Measure(Protocol):
-    """A metric. Metrics of one family have the same statistics; tables show ``digits`` after the point."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def family(self) -> str: ...
-    @property
-    def digits(self) -> int: ...
-    @property
-    def signature(self) -> str:
-        """How the score is computed."""
-
-    def rows(self, system: int, translation: Translation) -> np.ndarray:
-        """What each sentence adds, (N, K); ``number`` is the system's place among those that are compared."""
-
-    def scores(self, sums: np.ndarray) -> np.ndarray:
-        """The corpus scores (R,) of R sums of statistics (R, K)."""
-
-
 @dataclass(frozen=True)
 class SacrebleuMeasure:
-    """A metric of sacrebleu, 0 to 100."""
+    """A metric of sacrebleu, 0 to 100. Metrics of one family have the same statistics; tables show ``digits``
+    after the point."""
 
     name: str
     family: str
@@ -43,10 +24,12 @@ class SacrebleuMeasure:
 
     @property
     def signature(self) -> str:
+        """How the score is computed."""
         self.metric.corpus_score([""], [[""]])  # fills it in
         return self.metric.get_signature().format()
 
     def rows(self, system: int, translation: Translation) -> np.ndarray:
+        """What each sentence adds, (N, K); ``system`` is its place among those that are compared."""
         return self.statistics(translation.hypotheses, translation.references[0])
 
     def statistics(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
@@ -54,12 +37,14 @@ class SacrebleuMeasure:
         return np.array(self.metric._extract_corpus_statistics(hypotheses, [references]), dtype=np.float64)
 
     def scores(self, sums: np.ndarray) -> np.ndarray:
+        """The corpus scores (R,) of R sums of statistics (R, K)."""
         return np.array([self.metric._compute_score_from_stats(row).score for row in sums.tolist()])
 
 
 @dataclass(frozen=True)
 class CometMeasure:
-    """COMET: one model's scores of the sentences of all systems; a system's score is their mean."""
+    """COMET, as a ``SacrebleuMeasure``: one model's scores of the sentences of all systems, whose means are
+    the systems' scores."""
 
     systems: Sequence[CometScore]
     name: str = "comet"
@@ -76,6 +61,9 @@ class CometMeasure:
 
     def scores(self, sums: np.ndarray) -> np.ndarray:
         return sums[:, 0] / sums[:, 1]
+
+
+Measure = Union[SacrebleuMeasure, CometMeasure]
 
 
 def measure(name: str, tokenize: Optional[str] = None, lowercase: bool = False) -> SacrebleuMeasure:

@@ -12,7 +12,7 @@ from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.resampling import total_score
 from ctxmt_fairseq.evaluation.significance.seeds import runs_of
-from ctxmt_fairseq.evaluation.significance.systems import Comparison, compare_translations
+from ctxmt_fairseq.evaluation.significance.systems import Comparison, Tested, compare_systems
 from ctxmt_fairseq.text.annotation import AnnotatedWord
 from ctxmt_fairseq.text.coreference import Reference, overlap
 
@@ -97,14 +97,13 @@ def compare_subsets(
     systems = runs_of(names)
     found = []
     for subset in subsets:
-        each_run = [total_score(each[subset.lines], measure.scores) for each in rows]
+        chosen = [each[subset.lines] for each in rows]
+        each_run = [total_score(each, measure.scores) for each in chosen]
         scores = [statistics.fmean(each_run[run] for run in runs) for runs in systems.values()]
         comparisons: List[Comparison] = []
         if len(systems) > 1 and len(subset.lines) > 1:
-            chosen = [Translation([each.hypotheses[line] for line in subset.lines],
-                                  [[each.references[0][line] for line in subset.lines]])
-                      for each in translations]  # fmt: skip
-            comparisons = compare_translations(names, chosen, [measure], ["sentence"], samples, seed)
+            tested = Tested(measure.name, "sentence", chosen, measure.scores, measure.digits)
+            comparisons = compare_systems(names, [tested], samples, seed)
         found.append(SubsetScores(subset, scores, comparisons))
     return found
 

@@ -132,6 +132,7 @@ def sentences(tmp_path):
         ({"number": "one", "formality": "formal"}, {"formality": "Formal"}),
         ({"genre": "Drama", "speaker": "feminine"}, {"genre": "Drama", "speaker": "I am a woman"}),
         ({}, {}),
+        ({"speaker": "feminine "}, {"speaker": "I am a woman"}),  # as a file of the field may have it
     ],
 )
 def test_attributes_as_sentences(sentences, attributes, texts):

@@ -9,6 +9,7 @@ from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore, contrastive_report, example_lines
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, Convention
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import Candidate, ContrastiveExample
+from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 
 REFERENCE = ["The boat leaves at noon.", "She paints a red house.", "We walk along the river.", "It rains."]
 BETTER = ["The boat leaves at noon.", "She paints a red home.", "We walk along the river.", "It rains now."]
@@ -102,6 +103,17 @@ def test_contrast(tmp_path, capsys):
     }
     printed = capsys.readouterr().out
     assert "+50.00" in printed and "disc" in printed
+
+
+def test_a_phenomenon_with_the_name_of_another_group_is_a_group_of_its_own(tmp_path):
+    names = ("all", "disc", "distance 1", "x")
+    runs = [
+        (name, examples(tmp_path / name, marks, phenomena=names))
+        for name, marks in (("a", "1111"), ("b", "0000"))
+    ]
+    found = {row.group: row.examples for row in compare_contrast(runs)}
+    assert found.pop("all") == 4 and found.pop("disc") == 2 and len(found) == 8
+    assert all(found[f"phenomenon {name}"] == 1 for name in names[:3])
 
 
 def test_contrast_corrects_over_the_systems_of_a_group(tmp_path, capsys):

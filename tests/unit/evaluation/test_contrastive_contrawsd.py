@@ -25,7 +25,7 @@ def candidates(found):
 
 
 def test_both_layouts_are_one_set(tmp_path):
-    found = read_contrastive_set(write_json(tmp_path / "de-en.json", RECORDS))
+    found = read_contrastive_set(write_json(tmp_path / "de-en.json.text", RECORDS))
     assert (found.format, str(found.convention)) == ("contrawsd", "sum-current")
     assert [one.phenomenon for one in found.examples] == ["Bank", "nass"]
     assert found.examples[0].meta == {"sense": "bench|seat"} and found.examples[0].distance is None

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_report import (
     CandidateScore,
     choose,
@@ -191,6 +192,18 @@ def test_table():
     ]
 
 
+def test_a_phenomenon_with_the_name_of_another_group_replaces_none():
+    examples = [example("1", "all", 1), example("2", "distance 1", 0), example("3", "x", 0)]
+    rows = contrastive_report(contrastive_set(*examples), [RIGHT, WRONG, WRONG]).table().splitlines()[2:7]
+    assert [row.rsplit(None, 4)[:3] for row in rows] == [
+        ["all", "3", "33.33"],
+        ["phenomenon all", "1", "100.00"],
+        ["phenomenon distance 1", "1", "0.00"],
+        ["x", "1", "0.00"],
+        ["distance 0", "2", "0.00"],
+    ]
+
+
 def test_example_lines():
     the_set = contrastive_set(example("a", "es", 2), example("b", "er", None))
     rows = [[CandidateScore(-1.5, 3, -4.0, 9), CandidateScore(-2.0, 3, -4.5, 9)], TIE]
@@ -217,5 +230,5 @@ def test_scores_that_do_not_fit():
     for rows in ([], [RIGHT, RIGHT], [scores(-1.0)]):
         with pytest.raises(ValueError, match="one score per candidate"):
             contrastive_report(the_set, rows)
-    with pytest.raises(ValueError, match="not a number"):
+    with pytest.raises(BadInput, match="not a number"):
         contrastive_report(the_set, [scores(-1.0, float("nan"))])

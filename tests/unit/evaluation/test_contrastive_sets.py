@@ -96,6 +96,17 @@ def test_jsonl_empty_file(tmp_path):
     assert "found an empty file" in error(write(tmp_path / "own.jsonl"))
 
 
+@pytest.mark.parametrize("format", ["bawden", "scat", "contrawsd"])
+def test_a_set_without_examples_is_refused(tmp_path, format):
+    marked = dict.fromkeys(("en", "fr", "context_en", "context_fr"), "no pronoun is marked")
+    content = {"bawden": {"1": {"src": ["a"], "trg": []}}, "scat": [marked]}
+    path = write_json(tmp_path / "set.json", content.get(format))
+    if format == "contrawsd":
+        path = write(tmp_path / "set.en")
+        write(tmp_path / "set.de")
+    assert error(path, format=format) == f"{path}: expected examples, found none"
+
+
 # --- detection ---
 
 

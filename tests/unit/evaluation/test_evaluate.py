@@ -7,8 +7,10 @@ import pytest
 from ctxmt_fairseq.analysis.run_values import read_values
 from ctxmt_fairseq.analysis.value_tables import best_places, placed
 from ctxmt_fairseq.evaluation.runs import evaluator as evaluator_module
+from ctxmt_fairseq.evaluation.runs.evaluated_text import read_evaluated_text
 from ctxmt_fairseq.evaluation.runs.results_file import measures
 from ctxmt_fairseq.generation import loading
+from ctxmt_fairseq.generation.loading import load_models
 from tests.helpers.evaluations import SEARCH, evaluate, result, run, suite
 from tests.helpers.probed_models import LENGTHS, TASKS, checkpoint, write_text
 
@@ -162,6 +164,13 @@ def test_first_sentences_are_scored_but_not_the_last_of_a_document(models, text,
     assert scores == result(by_hand)
 
 
+def test_documents_of_one_sentence_have_no_first_one_that_counts(models, tmp_path, capsys):
+    text, options = write_text(tmp_path, (1, 1)), ("--decoding", "window", "--keep-sentence", "first")
+    with pytest.raises(SystemExit):
+        evaluate(models["document_window"], text, tmp_path / "out", *options)
+    assert "needs documents of two or more sentences" in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_target_context_from_references_and_another_model(models, text, tmp_path):
     model, other, out = models["document_window"], models["multi_source"], tmp_path / "out"
     evaluate(model, text, out, "--target-context-from", other)
@@ -254,6 +263,18 @@ def test_folders_that_were_made_for_nothing_go_again(tmp_path):
     with pytest.raises(SystemExit):
         evaluate(tmp_path / "no.pt", str(tmp_path / "text"), tmp_path / "x/y/z")
     assert not any(tmp_path.iterdir())
+
+
+def test_several_models_have_no_folder_of_their_own(models, text, capsys):
+    with pytest.raises(SystemExit):
+        run("evaluate", f"{models['multi_source']}:{models['multi_source']}", text)
+    assert "several models need --out" in capsys.readouterr().err
+
+
+def test_a_file_with_the_name_of_the_text_is_no_metadata(models, text, tmp_path):
+    (tmp_path / "text").write_text('{"genre": "Horror"}\n' * sum(LENGTHS))
+    read = read_evaluated_text(text, load_models(str(models["metadata_context"]), device="cpu"))
+    assert {"genre": "Horror"} not in read.metadata and {"genre": "Drama"} in read.metadata
 
 
 def test_a_folder_that_was_there_stays(models, text, tmp_path):

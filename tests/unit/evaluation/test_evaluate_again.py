@@ -1,6 +1,7 @@
 """``ctxmt evaluate``: made once, and made again when something has changed."""
 
 import shutil
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ import torch
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.runs import evaluator as evaluator_module
 from ctxmt_fairseq.evaluation.runs.ledger import Ledger
+from ctxmt_fairseq.evaluation.runs.model_files import content_of
 from tests.helpers.evaluations import SEARCH, evaluate, evaluate_alone, run, suite
 from tests.helpers.probed_models import LENGTHS, TASKS, checkpoint, write_text
 
@@ -88,6 +90,9 @@ def test_what_is_done_is_not_done_again(models, text, tmp_path, made, monkeypatc
     changed("pairs.contrast.json")
     changed("prefix.hyp", options=("--lenpen", "0.9"))  # the same words: they are scored already
     changed("prefix.hyp")
+    every = ("prefix.hyp", "prefix.score.json", "pairs.contrast.json")
+    for options in (("--source-context", "0"), ("--quantization", "int8"), ()):
+        changed(*every, options=options)
     (out / "prefix.hyp").write_text("edited\n")
     changed("prefix.hyp")
     (out / "prefix.score.json").unlink()
@@ -105,6 +110,18 @@ def test_what_is_done_is_not_done_again(models, text, tmp_path, made, monkeypatc
     other = shutil.copytree(model.parent, tmp_path / "other") / "model.pt"
     torch.save(state, other)
     changed("prefix.hyp", "prefix.score.json", "pairs.contrast.json", model=other)
+
+
+def test_the_files_of_text_steps_are_part_of_a_model(tmp_path):
+    one, none = (SimpleNamespace(steps=SimpleNamespace(files=files)) for files in (("bpe.codes",), ()))
+    task = SimpleNamespace(cfg=SimpleNamespace(data=str(tmp_path)))
+    loaded = SimpleNamespace(task=task, source_subwords=one, target_subwords=none)
+    checkpoint, codes = tmp_path / "model.pt", tmp_path / "bpe.codes"
+    checkpoint.write_text("model")
+    codes.write_text("a b\n")
+    first = content_of(str(checkpoint), loaded, {})
+    codes.write_text("b a\n")
+    assert content_of(str(checkpoint), loaded, {}) != first
 
 
 def test_an_interrupted_evaluation_goes_on(models, text, tmp_path, made, monkeypatch):

@@ -147,6 +147,13 @@ def test_metadata_in_files_of_their_own(tmp_path):
         assert not list((tmp_path / "files" / str(count)).glob("*.meta.speaker"))
 
 
+def test_a_file_with_the_name_of_the_text_is_no_metadata(tmp_path):
+    (tmp_path / "train").write_text('{"speaker": "masculine"}\n')
+    (tmp_path / "train.meta.speaker").write_text("feminine\n")
+    write_settings(str(tmp_path / "train"), ["speaker"], [None], tmp_path / "out")
+    assert (tmp_path / "out/all/train.meta.jsonl").read_text() == '{"speaker": "feminine"}\n'
+
+
 def test_context_only_lines_keep_nothing(tmp_path):
     rows = [{"speaker": "f"}] * 4 + [{"genre": "Drama"}]
     prefix = write_prefix(tmp_path / "corpus", rows, current="0\n1\n0\n0\n1\n")

@@ -1,5 +1,6 @@
 """``ctxmt probe --select``: the lines in which context helps most, from pieces of the text."""
 
+import contextlib
 import gc
 import json
 import tracemalloc
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.corpora.text_steps import Punctuation, TextSteps
 from ctxmt_fairseq.evaluation.probe.selection import Scores
 from ctxmt_fairseq.evaluation.probe.streamed_words import overlapping, streamed_words
 from ctxmt_fairseq.evaluation.probe.word_report import SentenceWords
@@ -81,6 +84,13 @@ def test_pieces_of_any_size_give_the_numbers_of_the_whole_text(models, tmp_path,
             np.testing.assert_allclose(
                 [*each.words.values, each.words.end], [*expected["bits"], expected["end_bits"]], atol=2e-5
             )
+
+
+def test_a_piece_of_one_document_has_random_context_of_an_earlier_one(models, tmp_path):
+    prefix = write_text(tmp_path, (3, 20, 3))
+    loaded = load_models(str(models("multi_source")), device="cpu")
+    found = list(streamed_words(loaded, prefix, None, 100, "random", piece=4))
+    assert [each.line for each in found] == list(range(1, 27))
 
 
 def test_memory_does_not_grow_with_the_text(models, tmp_path):
@@ -168,6 +178,23 @@ def test_options_that_do_not_go_together_are_refused(tmp_path, monkeypatch, caps
     with pytest.raises(SystemExit):
         main(["probe", "nowhere.pt", "text", *options])
     assert message in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
+def test_tags_are_those_of_the_words_that_the_models_write(models, tmp_path):
+    """Normalised, "a ;b" is one word."""
+    prefix = write_text(tmp_path, (1, 1), fr=["a ;b c", "a b"])
+    loaded = load_models(str(models("document_window")), device="cpu")
+    loaded.target_subwords.steps = TextSteps([Punctuation("de")], "de")
+    for first, message in (
+        ([[], ["x"]], ""),
+        ([[], [], ["x"]], "tags:1: expected tags of the line's 2 words"),
+    ):
+        (tmp_path / "tags").write_text(
+            "".join(json.dumps({"tags": tags}) + "\n" for tags in (first, [[], []]))
+        )
+        with pytest.raises(BadInput, match=message) if message else contextlib.nullcontext():
+            found = next(streamed_words(loaded, prefix, tmp_path / "tags", 100))
+    assert (found.words.words, found.tags) == (["a;b", "c"], [(), ("x",)])
 
 
 def test_tags_of_another_text_leave_nothing_behind(models, tmp_path, capsys):

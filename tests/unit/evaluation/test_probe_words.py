@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
+from ctxmt_fairseq.evaluation.probe.cxmi import token_bits
 from ctxmt_fairseq.evaluation.probe.word_report import bare
 from ctxmt_fairseq.evaluation.probe.word_values import word_of_each, word_values
+from ctxmt_fairseq.generation.forced_scoring import TokenScores
 from ctxmt_fairseq.text.word_tags import read_tags
 
 CORPUS = [
@@ -124,3 +126,10 @@ def test_bad_tags_are_refused(tmp_path, records, message):
     with pytest.raises(BadInput) as error:
         tags_of(tmp_path, *records)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+def test_probabilities_that_are_not_numbers_are_refused(value):
+    scores = [TokenScores(np.array([value, -1.0]), 0)]
+    with pytest.raises(BadInput, match="probabilities that are not numbers"):
+        token_bits(scores, scores)

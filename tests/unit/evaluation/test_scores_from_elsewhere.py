@@ -82,7 +82,9 @@ def test_scores_count_as_those_of_a_model(sets, ctxmt, tmp_path):
     assert "100.00" in ctxmt(sets[0], "--scores", _first(scores, 2), "--reduction", "mean").out
 
 
-@pytest.mark.parametrize("line", ["", "-1", "-1 0", "1 2", "nan 2", "-inf 2", "-1 2 3", "-1 2.5"])
+@pytest.mark.parametrize(
+    "line", ["", "-1", "-1 0", "1 2", "nan 2", "-inf 2", "-1 2 3", "-1 2.5", f"-1 1{'0' * 400}"]
+)
 def test_a_line_that_is_no_score_is_named(sets, ctxmt, tmp_path, line):
     scores = tmp_path / "scores"
     scores.write_text(f"-1 2\n{line}\n")

@@ -74,6 +74,13 @@ def test_other_scores_are_refused(files, capsys, changes, message):
     assert message in capsys.readouterr().err
 
 
+def test_no_line_that_counts_is_refused(files, capsys):
+    (files / "none").write_text("0\n0\n0\n")
+    with pytest.raises(SystemExit):
+        main(["score", "one", "--comet-json", "comet.json", "--source", "src", "--current", "none"])
+    assert capsys.readouterr().err == "ctxmt: error: none: expected at least one line marked 1, found none\n"
+
+
 @pytest.mark.parametrize("content", [[], {}, {"one": []}, {"one": [1]}, {"one": {}}, 3])
 def test_other_files_are_refused(files, capsys, content):
     (files / "comet.json").write_text(json.dumps(content))
