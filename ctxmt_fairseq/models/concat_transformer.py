@@ -1,6 +1,7 @@
 """Focused concatenation (Lupo et al. 2022): a transformer that tells the sentences of its window apart."""
 
 import argparse
+import re
 from contextlib import nullcontext
 from typing import Any, ContextManager, Dict, Mapping, Optional, Tuple, Union
 
@@ -36,7 +37,7 @@ def segment_shift(text: str) -> Union[int, str]:
     """Read ``--segment-shift``: a number of positions, ``avg-corpus`` or ``avg-sequence``."""
     if text in ("avg-corpus", "avg-sequence"):
         return text
-    if not str(text).isdigit():
+    if not re.fullmatch("[0-9]{1,6}", str(text)):
         raise argparse.ArgumentTypeError(
             f"expected a number of positions, avg-corpus or avg-sequence, found {text!r}"
         )
@@ -131,7 +132,10 @@ class ConcatTransformer(ContextModel):
         if getattr(task, "options", {}).get("context_end") == "eos" and args.segment_positions != "none":
             raise BadInput("--context-end eos needs --segment-positions none, because </s> is no separator")
         if args.segment_positions == "shift":
-            args.segment_shift = segment_shift(args.segment_shift)
+            try:  # a YAML file or a checkpoint may say anything
+                args.segment_shift = segment_shift(args.segment_shift)
+            except argparse.ArgumentTypeError as error:
+                raise BadInput(f"--segment-shift: {error}") from None
             if args.segment_shift == "avg-corpus":
                 args.segment_shift = task.average_source_length
         model = super().build_model(args, task)

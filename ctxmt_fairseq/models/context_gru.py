@@ -22,6 +22,7 @@ from fairseq.models.transformer import Embedding
 from torch import Tensor, nn
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.models.blocks import gru
 from ctxmt_fairseq.models.sizes import add_options, set_defaults
 
@@ -215,12 +216,10 @@ class ContextGRU(FairseqEncoderDecoderModel):
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> "ContextGRU":
-        for option, value, least in (
-            ("--gru-encoder-depth", args.gru_encoder_depth, 1),
-            ("--gru-decoder-depth", args.gru_decoder_depth, 2),
-        ):
+        for name in ("gru_embed_dim", "gru_size", "gru_encoder_depth", "gru_decoder_depth"):
+            value, least = getattr(args, name), 2 if name == "gru_decoder_depth" else 1
             if value < least:
-                raise BadInput(f"{option} must be at least {least}, found {value}")
+                raise BadInput(f"{flag(name)} must be at least {least}, found {value}")
         source, target = task.source_dictionary, task.target_dictionary
         embed_source = Embedding(len(source), args.gru_embed_dim, source.pad())
         if args.share_all_embeddings:
