@@ -15,7 +15,7 @@ from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut
 from ctxmt_fairseq.models.blocks.segment_positions import KINDS, SegmentPositions, average_sentence_length
 from ctxmt_fairseq.models.context_model import ContextEncoder, ContextModel
 from ctxmt_fairseq.models.decoder import Decoder
-from ctxmt_fairseq.models.sizes import add_options, register_sizes, set_defaults
+from ctxmt_fairseq.models.sizes import add_options, register_sizes
 from ctxmt_fairseq.text.symbols import SEPARATOR
 
 RowValues = Tuple[Optional[Tensor], Optional[Tensor]]
@@ -199,10 +199,7 @@ def _check(args: Any, no_separator: bool) -> None:
         raise BadInput("--segment-positions shift has nothing to shift with --no-token-positional-embeddings")
 
 
-def segment_defaults(args: Any) -> None:
-    """Set the defaults of the options that ``ConcatTransformer`` adds."""
-    set_defaults(args, segment_positions="none", segment_shift="avg-corpus", segment_types="sentence")
-
-
 # The paper's model (appendix A) is _base: 60.7M parameters with a joined vocabulary of 32,347 symbols.
-register_sizes("concat_transformer", segment_defaults)
+register_sizes(
+    "concat_transformer", segment_positions="none", segment_shift="avg-corpus", segment_types="sentence"
+)
