@@ -22,11 +22,7 @@ _KINDS: Dict[str, type] = {
 
 
 def read_tensors(path: Path) -> Dict[str, Tensor]:
-    """Read a file of safetensors, which holds nothing but tensors.
-
-    Raises:
-        BadInput: it is missing or damaged.
-    """
+    """Read a file of safetensors, which holds nothing but tensors."""
     if not path.is_file():
         raise BadInput("no such file", path)
     safetensors = import_of_extra("safetensors.torch", "hf", f"{path} needs safetensors")
