@@ -47,7 +47,7 @@ def _latex_cell(cell: str) -> str:
     cell = re.sub(r"[\\{}$&#%_^~|<>]", lambda found: _NAMED.get(found[0], "\\" + found[0]), cell)
     cell = cell.replace("±", r"$\pm$").replace("−", "$-$")
     cell = re.sub(r"(?<![\w.])-(?=\d)", "$-$", cell)
-    return re.sub(r"(\*+)$", r"$^{\1}$", cell)
+    return re.sub(r"(?<!\*)(\*+)$", r"$^{\1}$", cell)
 
 
 def _csv(rows: Sequence[Sequence[str]]) -> str:
