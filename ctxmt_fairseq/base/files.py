@@ -36,7 +36,7 @@ from ctxmt_fairseq.base.paths import STANDARD
 Content = Union[str, bytes, Callable[[BinaryIO], object]]
 OpenOutputs = Dict[PathLike, BinaryIO]
 _KEPT: ContextVar[FrozenSet[str]] = ContextVar("kept files", default=frozenset())
-_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
 _STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
 _LONGEST_CHAIN = 40  # symbolic links that Linux follows
 

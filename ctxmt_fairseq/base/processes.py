@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any, Iterator, List, Optional, Sequence
 
 # What fairseq-train must be told in a process that torchrun started on CPUs, with its environment's values.
 CPU_WORKER = (
@@ -22,25 +22,33 @@ def run_logged(words: Sequence[str], log: Optional[Path] = None) -> int:
     Returns its exit code; 128 + the signal's number if one ended it, as shells have it.
     """
     pipe: Any = {} if log is None else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    ended = []
-    with subprocess.Popen(words, **pipe) as child:
-
-        def end(number: int, frame: Any) -> None:
-            ended.append(number)
-            child.terminate()
-
-        former = signal.signal(signal.SIGTERM, end)
+    with subprocess.Popen(words, **pipe) as child, ending_with_this([child]) as ended:
         try:
             if log is not None:
                 _copy(child.stdout, log)
             code = child.wait()
         except KeyboardInterrupt:  # a terminal sends it to the command, too
             code = child.wait() or 128 + signal.SIGINT
-        finally:
-            signal.signal(signal.SIGTERM, former)
     if ended:
         return 128 + ended[0]
     return code if code >= 0 else 128 - code
+
+
+@contextlib.contextmanager
+def ending_with_this(children: Sequence["subprocess.Popen[bytes]"]) -> Iterator[List[int]]:
+    """Let SIGTERM end the children meanwhile, and not this process; yields the signals that came."""
+    ended: List[int] = []
+
+    def end(number: int, frame: Any) -> None:
+        ended.append(number)
+        for child in children:
+            child.terminate()
+
+    former = signal.signal(signal.SIGTERM, end)
+    try:
+        yield ended
+    finally:
+        signal.signal(signal.SIGTERM, former)
 
 
 def _copy(stream: Any, log: Path) -> None:

@@ -31,13 +31,12 @@ def versions() -> Dict[str, str]:
 
 
 def commit() -> Optional[str]:
-    """The commit of the checkout that this package is in; None: it is in none, or there is no git."""
+    """The last commit that changed this package; None: no checkout has it, or there is no git."""
     import subprocess
 
-    folder = Path(__file__).parent
-    command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
+    package = str(Path(__file__).parents[1])
+    command = ["git", "-C", package, "log", "-1", "--format=%h", "--", "."]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, timeout=10)
+        return subprocess.run(command, capture_output=True, text=True, timeout=10).stdout.strip() or None
     except (OSError, subprocess.SubprocessError):
         return None
-    return found.stdout.strip() or None

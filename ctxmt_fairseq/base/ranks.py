@@ -5,18 +5,18 @@ They are started by ``--processes`` on one machine, or by torchrun on several. A
 
 import heapq
 import os
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 from datetime import timedelta
-from typing import IO, Any, Dict, List, Sequence, TypeVar
+from typing import IO, Dict, List, Sequence, TypeVar
 
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.processes import ending_with_this
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -96,15 +96,7 @@ def run_processes(words: Sequence[str], processes: int) -> int:
     common = {"OMP_NUM_THREADS": threads, **os.environ, "WORLD_SIZE": str(processes)}
     common.update({"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)})
     children: List[subprocess.Popen[bytes]] = []
-    ended: List[int] = []
-
-    def end(number: int, frame: Any) -> None:
-        ended.append(number)
-        for child in children:
-            child.terminate()
-
-    with tempfile.TemporaryFile() as said:
-        former = signal.signal(signal.SIGTERM, end)
+    with tempfile.TemporaryFile() as said, ending_with_this(children) as ended:
         try:
             for rank in range(processes):
                 env = {**common, "RANK": str(rank), "LOCAL_RANK": str(rank)}
@@ -113,7 +105,6 @@ def run_processes(words: Sequence[str], processes: int) -> int:
                 children.append(subprocess.Popen(words, env=env, stdin=null, stdout=null, stderr=stderr))
             code = _wait(children, said)
         finally:
-            signal.signal(signal.SIGTERM, former)
             for child in children:
                 child.kill()
                 child.wait()

@@ -5,7 +5,7 @@ import io
 import re
 import statistics
 from contextvars import ContextVar
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence
+from typing import Any, Iterable, List, Mapping, Sequence
 
 # How a command prints its tables.
 STYLE: ContextVar[str] = ContextVar("style of tables", default="text")
@@ -44,10 +44,10 @@ def _latex(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _latex_cell(cell: str) -> str:
-    cell = re.sub(r"([\\{}$&#%_^~|<>])", lambda found: _ESCAPED.get(found[1], "\\" + found[1]), cell)
+    cell = re.sub(r"[\\{}$&#%_^~|<>]", lambda found: _NAMED.get(found[0], "\\" + found[0]), cell)
     cell = cell.replace("±", r"$\pm$").replace("−", "$-$")
     cell = re.sub(r"(?<![\w.])-(?=\d)", "$-$", cell)
-    return re.sub(r"(\*+)$", r"$^{\1}$", cell)
+    return re.sub(r"(?<!\*)(\*+)$", r"$^{\1}$", cell)
 
 
 def _csv(rows: Sequence[Sequence[str]]) -> str:
@@ -56,20 +56,12 @@ def _csv(rows: Sequence[Sequence[str]]) -> str:
     return text.getvalue().removesuffix("\n")
 
 
-_ESCAPED = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "|": r"\textbar{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
+# What LaTeX prints by a name alone; before other signs a backslash is enough.
+_NAMED = {
+    sign: rf"\text{name}{{}}"
+    for sign, name in zip("\\~^|<>", "backslash asciitilde asciicircum bar less greater".split(), strict=True)
 }
-_STYLES: Dict[str, Callable[[Sequence[Sequence[str]]], str]] = {
-    "text": _text,
-    "markdown": _markdown,
-    "latex": _latex,
-    "csv": _csv,
-}
+_STYLES = {"text": _text, "markdown": _markdown, "latex": _latex, "csv": _csv}
 
 
 def mean_and_deviation(values: Sequence[float], digits: int = 2, sign: str = "") -> str:

@@ -75,6 +75,10 @@ SHARED: Dict[str, Any] = {
     "dataset": DatasetConfig,
     "optimization": OptimizationConfig,
 }
+# Of parameters; torch cannot compute with its types of 8 bits.
+_TYPES = {torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool} | {
+    *(torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
+}
 # fairseq saves these besides the parameters and the configuration.
 KINDS = {
     "optimizer_history": list,
@@ -114,7 +118,8 @@ def check_parameters(parameters: Any, path: object) -> None:
         raise BadInput("is no checkpoint of fairseq-train: it has no parameters of a model", path)
     for name, tensor in parameters.items():
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout == torch.strided
-        if not isinstance(name, str) or not plain or tensor.device.type != "cpu" or tensor.is_quantized:
+        plain = plain and tensor.device.type == "cpu" and tensor.dtype in _TYPES
+        if not isinstance(name, str) or not plain:
             raise BadInput(f"{name}: expected a parameter of a model", path)
         if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:
             raise BadInput(f"{name}: fewer numbers than the parameter's shape says", path)

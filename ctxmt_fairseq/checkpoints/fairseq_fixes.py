@@ -219,10 +219,8 @@ def several_validation_sets() -> None:
     fairseq takes the languages for a part of the name, and says that a set is ignored that is not. What is
     ignored is said in one line.
     """
-    find, check = (
-        data_utils._find_extra_valid_paths,
-        data_utils.raise_if_valid_subsets_unintentionally_ignored,
-    )
+    find = data_utils._find_extra_valid_paths
+    check = data_utils.raise_if_valid_subsets_unintentionally_ignored
 
     def names(path: str) -> Set[str]:
         return {name.partition(".")[0] for name in find(path)}
@@ -280,15 +278,12 @@ def datasets_that_were_not_read() -> None:
     """Let memory-mapped datasets that could not be read end silently: fairseq's ``__del__`` closes what a
     damaged file never let it open, which prints two tracebacks beside our one line."""
     for kind in (MMapIndexedDataset, MMapIndexedDataset.Index):
-        kind.__del__ = _after_opening(kind.__del__)
 
+        def close_what_is_open(dataset: Any, close: Any = kind.__del__) -> None:
+            if hasattr(dataset, "_bin_buffer_mmap"):
+                close(dataset)
 
-def _after_opening(close: Callable[[Any], None]) -> Callable[[Any], None]:
-    def close_what_is_open(dataset: Any) -> None:
-        if hasattr(dataset, "_bin_buffer_mmap"):
-            close(dataset)
-
-    return close_what_is_open
+        kind.__del__ = close_what_is_open
 
 
 def stop_background_consumers() -> None:

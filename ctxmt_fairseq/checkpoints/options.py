@@ -22,7 +22,7 @@ from omegaconf import OmegaConf
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import flag
 
-NUMBERS = re.compile(r"\s*\[?\s*\d+(\s*,\s*\d+)*\s*,?\s*\]?\s*")
+NUMBERS = re.compile(r"\s*(\[\s*)?\d{1,18}(\s*,\s*\d{1,18})*\s*(,\s*)?(\]\s*)?")
 # Declared as text, but fairseq evaluates it (MultiheadAttention).
 EVALUATED = re.compile(r"(.*_)?xformers_att_config")
 # Text in a language model's options that fairseq evaluates, too: it may be numbers, in brackets.

@@ -22,11 +22,7 @@ _KINDS: Dict[str, type] = {
 
 
 def read_tensors(path: Path) -> Dict[str, Tensor]:
-    """Read a file of safetensors, which holds nothing but tensors.
-
-    Raises:
-        BadInput: it is missing or damaged.
-    """
+    """Read a file of safetensors, which holds nothing but tensors."""
     if not path.is_file():
         raise BadInput("no such file", path)
     safetensors = import_of_extra("safetensors.torch", "hf", f"{path} needs safetensors")
@@ -37,10 +33,11 @@ def read_tensors(path: Path) -> Dict[str, Tensor]:
 
 
 def read_options(path: Path) -> Dict[str, Any]:
-    """Read what a checkpoint says besides its parameters."""
+    """Read what a checkpoint says besides its parameters; its data folder is the one that it is in."""
     said = load_json(path)
     found = {key: get(Place(path), said, key, kind) for key, kind in _KINDS.items()}
-    model = get(Place(path, part="cfg"), found["cfg"], "model", dict)
+    model, task = (get(Place(path, part="cfg"), found["cfg"], name, dict) for name in ("model", "task"))
+    task["data"] = str(path.parent)
     if "arch" in model:  # a command line, as fairseq-train saves it
         found["cfg"]["model"] = argparse.Namespace(**model)
     return found
@@ -67,10 +64,12 @@ def write_options(
     state: Mapping[str, Any], folder: Path, shared: Mapping[str, str] = {}, **more: Any
 ) -> None:
     """Write what ``read_options`` reads of a checkpoint, as ``reduced`` leaves it, with ``more`` as its
-    extra state."""
+    extra state, and without the place of the training's data."""
     history = state.get("optimizer_history") or [{}]
+    cfg = {name: dict(mapping(state["cfg"][name], name)) for name in ("task", "model", "criterion")}
+    cfg["task"].pop("data", None)
     said = {
-        "cfg": {name: mapping(state["cfg"][name], name) for name in ("task", "model", "criterion")},
+        "cfg": cfg,
         "task_state": state.get("task_state") or {},
         "optimizer_history": [{"num_updates": history[-1].get("num_updates", 0), "lr_scheduler_state": {}}],
         "extra_state": more,

@@ -5,6 +5,7 @@ import contextlib
 import functools
 import inspect
 import re
+import zipfile
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
@@ -60,6 +61,7 @@ def peek(path: Path, mmap: bool = True) -> Any:
     if path.suffix == ".safetensors" or path.name == CONVERTED:
         return read_portable(path)
     try:
+        mmap = mmap and zipfile.is_zipfile(path)  # else it was saved before torch 1.6, and cannot be mapped
         return torch.load(path, map_location="cpu", mmap=mmap, weights_only=True)
     except Exception as error:  # torch raises many kinds for a damaged file
         raise BadInput(f"is no checkpoint, or a damaged one: {_reason(error)}", path) from None

@@ -6,6 +6,7 @@ training. This costs one pass over the files; fairseq makes one, too, to warm th
 
 import os
 import struct
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any, BinaryIO, Optional, Sequence, Tuple
 
@@ -106,6 +107,9 @@ def checked_dictionary(path: PathLike, digest: Optional[str] = None) -> Any:
 
 
 def _check_lines(path: PathLike, symbols: Sequence[str]) -> None:
+    with open_file(path) as stream:
+        if stream.read(len(BOM_UTF8)) == BOM_UTF8:  # fairseq would take it for a part of the first symbol
+            raise BadInput("expected a symbol, found a byte order mark: save it without", path, 1)
     seen = set(symbols)
     for number, line in enumerate(iterate_lines(path), 1):
         overwrite = line.rstrip().endswith(_OVERWRITE)

@@ -197,10 +197,14 @@ class ContextDataset(BatchedWindows, ABC):
                 pad_to_length=pad_to_length["target"] if pad_to_length else None,
                 pad_to_multiple=self.padding["pad_to_multiple"],
             )
+        self.add_to_batch(batch, samples)
         if with_partners and self.request.exchanges and not self.training and batch["target"] is not None:
             self._partners = self._partners or ExchangePartners(self, self.request.exchanges)
             batch["partners"] = self._partners.of(batch["parts"].lines)
         return batch
+
+    def add_to_batch(self, batch: Dict[str, Any], samples: List[Dict[str, Any]]) -> None:
+        """Add what the subclass has besides the context, of ``samples`` in the order of the batch's rows."""
 
     @abstractmethod
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, Any]:

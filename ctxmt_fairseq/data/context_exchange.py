@@ -5,7 +5,7 @@ have built from the row's current sentence and the other row's context sentences
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 import torch
@@ -63,42 +63,41 @@ def exchange_windows(sample: Batch, order: Tensor, source: WindowFormat, target:
     """Copy a batch of ``document_window``, with the context of row ``order[i]`` in row i, on both sides. The
     rows stay in the same order, so they are not sorted by length any more. If the new window is longer than
     the model holds, the row has no context at all on that side."""
-    parts, windows = sample["parts"], sample["windows"]
-    tokens = sample["net_input"]["src_tokens"], sample["target"]
-    sides = [
-        _plan(part, side.size(1), order.numpy(), form)
-        for part, side, form in zip((parts.source, parts.target), tokens, (source, target), strict=True)
-    ]
-    (source_plan, target_plan), rows = _sent(sides, order, tokens[1].device)
-    moved = {
-        "current_segment": windows["current_segment"][rows] * source_plan["fits"],
-        "current_span": torch.stack([source_plan["before"], source_plan["resume"]], dim=1),
-    }
-    spliced = _splice(tokens[0], source_plan, rows, source, sides[0].width)
-    sample = _updated(sample, moved, src_tokens=spliced, src_lengths=source_plan["length"])
-    parts = replace(parts, source=sides[0].parts, lengths=sides[0].parts.sum(1))
-    return _exchange_target({**sample, "parts": parts}, sides[1], target_plan, rows, target)
+    parts, windows, tokens = sample["parts"], sample["windows"], sample["net_input"]["src_tokens"]
+    side = _plan(parts.source, tokens.size(1), order, source)
+    theirs = _plan(parts.target, sample["target"].size(1), order, target)
+    span = torch.from_numpy(side.parts[:, :2].cumsum(1))
+    rows, span, (fits, places), sent = to_device([order, span, side.tensors, theirs.tensors], tokens.device)
+    moved = {"current_segment": windows["current_segment"][rows] * fits, "current_span": span}
+    net_input = {"src_tokens": _spliced(tokens, places, source), "src_lengths": places.ne(_PAD).sum(1)}
+    parts = replace(parts, source=side.parts, lengths=side.parts.sum(1))
+    sample = {**_updated(sample, moved, **net_input), "parts": parts}
+    return _exchange_target(sample, order, theirs, rows, sent, target)
 
 
 def exchange_rows(sample: Batch, order: Tensor, target: WindowFormat) -> Batch:
     """Do so for a batch of ``multi_source`` or ``metadata_context``; target windows are exchanged alike."""
-    side = _plan(sample["parts"].target, sample["target"].size(1), order.numpy(), target)
-    (plan,), rows = _sent([side], order, sample["target"].device)
-    windows = sample["windows"]
+    windows, tokens = sample["windows"], sample["target"]
+    side = _plan(sample["parts"].target, tokens.size(1), order, target)
+    rows, sent = to_device([order, side.tensors], tokens.device)
     moved = {name: windows[name][rows] for name in _ROWS if name in windows}
     if "sizes" in windows:
         moved["sizes"] = windows["sizes"].exchanged(order.numpy())
-    return _exchange_target(_updated(sample, moved), side, plan, rows, target)
+    return _exchange_target(_updated(sample, moved), order, side, rows, sent, target)
 
 
-def _exchange_target(sample: Batch, side: "_Side", plan: "_Plan", rows: Tensor, form: WindowFormat) -> Batch:
-    tokens = _splice(sample["target"], plan, rows, form, side.width)
+def _exchange_target(
+    sample: Batch, order: Tensor, side: "_Side", rows: Tensor, sent: List[Tensor], form: WindowFormat
+) -> Batch:
+    """Do so for the target side; ``rows`` and ``sent`` are the order and the side's tensors on the device."""
+    fits, places = sent
+    tokens = _spliced(sample["target"], places, form)
     real = tokens.ne(form.pad)
     first = real & real.cumsum(1).eq(1)
     previous = torch.where(first, form.eos, tokens.roll(1, 1)).masked_fill(~real, form.pad)
-    sizes = {"target_context_sizes": sample["windows"]["target_context_sizes"][rows] * plan["fits"]}
+    sizes = {"target_context_sizes": sample["windows"]["target_context_sizes"][rows] * fits}
     sample = _updated(sample, sizes, prev_output_tokens=previous)
-    sentences = sample["parts"].sentences[side.order] * side.fits
+    sentences = sample["parts"].sentences[order.numpy()] * side.fits
     parts = replace(sample["parts"], target=side.parts, sentences=sentences)
     return {**sample, "target": tokens, "ntokens": int(side.parts.sum()), "parts": parts}
 
@@ -111,32 +110,33 @@ def _updated(sample: Batch, windows: Dict[str, Any], **net_input: Tensor) -> Bat
     return {**sample, "windows": windows, "net_input": {**sample["net_input"], **net_input}}
 
 
+_PAD, _EOS, _SEPARATOR = -1, -2, -3
+
+
 class _Side(NamedTuple):
     """The new windows of one side.
 
     Attributes:
-        order: (B,) whose context each row has. fits: (B,) 1, or 0 if the model cannot hold that.
-        parts: (B, 3), see ``WindowParts``. width: that of the batch.
-        numbers: (n, B), one row for each of ``_NUMBERS``.
+        fits: (B,) 1, or 0 if the model cannot hold the new window.
+        parts: (B, 3), see ``WindowParts``.
+        places: (B, W) which token of the old batch is where, counted row after row, or one of the symbols
+            ``_PAD``, ``_EOS`` and ``_SEPARATOR``.
     """
 
-    order: np.ndarray
     fits: np.ndarray
     parts: np.ndarray
-    width: int
-    numbers: np.ndarray
+    places: np.ndarray
+
+    @property
+    def tensors(self) -> List[Tensor]:
+        """``fits`` and ``places``, for the device."""
+        return [torch.from_numpy(self.fits), torch.from_numpy(self.places)]
 
 
-_Plan = Dict[str, Tensor]
-# Of a new window: the tokens before the current sentence, the place where the context goes on after it, the
-# length, and ``_Side.fits``. Then how many columns its tokens are before their columns in the old batch:
-# those of the current sentence, of the context before and of the context after it.
-_NUMBERS = ("before", "resume", "length", "fits", "from_own", "from_before", "from_after")
-
-
-def _plan(parts: np.ndarray, width: int, order: np.ndarray, form: WindowFormat) -> _Side:
+def _plan(parts: np.ndarray, width: int, order: Tensor, form: WindowFormat) -> _Side:
     """Plan windows, of a batch of this ``width`` with ``parts`` (B, 3), with the current sentence of row i
     between what is before and after that of row ``order[i]``."""
+    others = order.numpy()
     before, own, after = parts.T
     start = width - parts.sum(1) if form.left_pad else np.zeros_like(before)
 
@@ -145,47 +145,34 @@ def _plan(parts: np.ndarray, width: int, order: np.ndarray, form: WindowFormat) 
         return np.ones_like(following) if form.separator is not None else (following == 0).astype(np.int64)
 
     words = own - closed(after)
-    new_before, new_after, fits = before[order], after[order], np.ones_like(before)
+    new_before, new_after, fits = before[others], after[others], np.ones_like(before)
     if form.max_tokens is not None:
         whole = new_before + words + closed(new_after) + new_after
         fits = (whole <= form.max_tokens).astype(np.int64)
         new_before, new_after = new_before * fits, new_after * fits
-    resume = new_before + words + closed(new_after)
-    length = resume + new_after
-    from_after = (start + before + own)[order] - resume
-    numbers = (new_before, resume, length, fits, start + before - new_before, start[order], from_after)
+    new_parts = np.stack([new_before, words + closed(new_after), new_after], axis=1)
+    begin, resume, length = new_parts.cumsum(1).T[:, :, None]
     new_width = -(-int(length.max()) // form.pad_to_multiple) * form.pad_to_multiple
-    new_parts = np.stack([new_before, resume - new_before, new_after], axis=1)
-    return _Side(order, fits, new_parts, new_width, np.stack(numbers))
-
-
-def _sent(sides: Sequence[_Side], order: Tensor, device: torch.device) -> Tuple[List[_Plan], Tensor]:
-    """Send the sides' numbers and the order to the device, in one transfer."""
-    host = torch.from_numpy(np.concatenate([order.numpy()[None], *(side.numbers for side in sides)]))
-    order, *numbers = to_device(host, device).unbind(0)
-    left = iter(numbers)
-    return [dict(zip(_NUMBERS, left, strict=False)) for _ in sides], order
-
-
-def _splice(tokens: Tensor, plan: _Plan, rows: Tensor, form: WindowFormat, width: int) -> Tensor:
-    """Make the windows (B, width) of the old ones, ``tokens`` (B, L), with the contexts of ``rows`` (B,)."""
-    before, resume, length, _, from_own, from_before, from_after = (
-        plan[name].unsqueeze(1) for name in _NUMBERS
-    )
-    place = torch.arange(width, device=tokens.device).expand(len(tokens), width)
-    if form.left_pad:
-        place = place - (width - length)
-    own = (place >= before) & (place < resume)
-    row = torch.where(own, torch.arange(len(tokens), device=tokens.device)[:, None], rows[:, None])
-    column = place + torch.where(own, from_own, torch.where(place < before, from_before, from_after))
-    outside = (place < 0) | (place >= length)
-    spliced = tokens[row, column.masked_fill(outside, 0)]
+    column = np.arange(new_width) - (new_width - length) * form.left_pad
+    is_own = (column >= begin) & (column < resume)
+    # Each token's row in the old batch, and how many columns farther on it is there.
+    row = np.where(is_own, np.arange(len(parts))[:, None], others[:, None])
+    own_shift = (start + before)[:, None] - begin
+    after_shift = (start + before + own)[others, None] - resume
+    shift = np.where(is_own, own_shift, np.where(column < begin, start[others, None], after_shift))
+    places = row * width + column + shift
     # The symbol at the current sentence's end depends on whether something follows it here.
-    follows = length > resume
-    last = place == resume - 1
-    if form.separator is None:
-        last = last & ~follows
-    spliced = spliced.masked_fill(last, form.eos)
+    last, follows = column == resume - 1, length > resume
+    places[last & ~follows] = _EOS
     if form.separator is not None:
-        spliced = spliced.masked_fill(last & follows, form.separator)
-    return spliced.masked_fill(outside, form.pad)
+        places[last & follows] = _SEPARATOR
+    places[(column < 0) | (column >= length)] = _PAD
+    return _Side(fits, new_parts, places)
+
+
+def _spliced(tokens: Tensor, places: Tensor, form: WindowFormat) -> Tensor:
+    """Make the windows (B, W) of the old ones, ``tokens`` (B, L), by the places of ``_Side``."""
+    spliced = tokens.flatten()[places.clamp(min=0)]
+    for mark, symbol in ((_PAD, form.pad), (_EOS, form.eos), (_SEPARATOR, form.separator)):
+        spliced = spliced if symbol is None else spliced.masked_fill(places.eq(mark), symbol)
+    return spliced

@@ -71,23 +71,17 @@ class DocumentWindowDataset(ContextDataset):
                 first += marks + (1 if sentence == EMPTY_SENTENCE else len(text[sentence]))
         return starts
 
-    def collater(self, samples: List[Dict[str, Any]], *args: Any, **kwargs: Any):
-        batch = super().collater(samples, *args, **kwargs)
-        if batch and any("highlights" in sample for sample in samples):
-            by_id = {sample["id"]: sample for sample in samples}
-            rows = [by_id[line] for line in batch["id"].tolist()]
-            found = self._highlights_of(rows, batch)
-            if found:
-                batch["highlights"] = found
-        return batch
-
-    def _highlights_of(self, rows: List[Dict[str, Any]], batch: Dict[str, Any]) -> Dict[str, Any]:
+    def add_to_batch(self, batch: Dict[str, Any], samples: List[Dict[str, Any]]) -> None:
+        rows = [sample.get("highlights") for sample in samples]
+        if not any(rows):
+            return
         widths = {"source": batch["net_input"]["src_tokens"].size(1), "target": batch["target"].size(1)}
         starts = {}
         for side, width in widths.items():
-            pads = width - np.array([len(row[side]) for row in rows])
+            pads = width - np.array([len(sample[side]) for sample in samples])
             starts[side] = pads if self.padding[f"left_pad_{side}"] else np.zeros_like(pads)
-        return highlight_batch([row.get("highlights") for row in rows], starts, widths)
+        if found := highlight_batch(rows, starts, widths):
+            batch["highlights"] = found
 
     def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:
         columns = self.builder.source_columns

@@ -4,6 +4,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from ctxmt_fairseq.data import ordering, span_batches
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
@@ -192,10 +193,9 @@ class MultiSourceDataset(ContextDataset):
 
     def _pad(self, texts: Sequence[torch.Tensor]) -> torch.Tensor:
         """Pad sentences on the right: (n, L)."""
-        padded = torch.full((len(texts), max(map(len, texts), default=1)), self.padding["pad_idx"])
-        for row, text in zip(padded, texts, strict=True):
-            row[: len(text)] = text
-        return padded
+        if not texts:
+            return torch.empty((0, 1), dtype=torch.int64)
+        return pad_sequence([text.long() for text in texts], True, self.padding["pad_idx"])
 
     # ---- what a model sees -----------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Focused concatenation (Lupo et al. 2022): a transformer that tells the sentences of its window apart."""
 
 import argparse
+import re
 from contextlib import nullcontext
 from typing import Any, ContextManager, Dict, Mapping, Optional, Tuple, Union
 
@@ -14,7 +15,7 @@ from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut
 from ctxmt_fairseq.models.blocks.segment_positions import KINDS, SegmentPositions, average_sentence_length
 from ctxmt_fairseq.models.context_model import ContextEncoder, ContextModel
 from ctxmt_fairseq.models.decoder import Decoder
-from ctxmt_fairseq.models.sizes import add_options, register_sizes, set_defaults
+from ctxmt_fairseq.models.sizes import add_options, register_sizes
 from ctxmt_fairseq.text.symbols import SEPARATOR
 
 RowValues = Tuple[Optional[Tensor], Optional[Tensor]]
@@ -36,7 +37,7 @@ def segment_shift(text: str) -> Union[int, str]:
     """Read ``--segment-shift``: a number of positions, ``avg-corpus`` or ``avg-sequence``."""
     if text in ("avg-corpus", "avg-sequence"):
         return text
-    if not str(text).isdigit():
+    if not re.fullmatch("[0-9]{1,6}", str(text)):
         raise argparse.ArgumentTypeError(
             f"expected a number of positions, avg-corpus or avg-sequence, found {text!r}"
         )
@@ -131,7 +132,10 @@ class ConcatTransformer(ContextModel):
         if getattr(task, "options", {}).get("context_end") == "eos" and args.segment_positions != "none":
             raise BadInput("--context-end eos needs --segment-positions none, because </s> is no separator")
         if args.segment_positions == "shift":
-            args.segment_shift = segment_shift(args.segment_shift)
+            try:  # a YAML file or a checkpoint may say anything
+                args.segment_shift = segment_shift(args.segment_shift)
+            except argparse.ArgumentTypeError as error:
+                raise BadInput(f"--segment-shift: {error}") from None
             if args.segment_shift == "avg-corpus":
                 args.segment_shift = task.average_source_length
         model = super().build_model(args, task)
@@ -195,10 +199,7 @@ def _check(args: Any, no_separator: bool) -> None:
         raise BadInput("--segment-positions shift has nothing to shift with --no-token-positional-embeddings")
 
 
-def segment_defaults(args: Any) -> None:
-    """Set the defaults of the options that ``ConcatTransformer`` adds."""
-    set_defaults(args, segment_positions="none", segment_shift="avg-corpus", segment_types="sentence")
-
-
 # The paper's model (appendix A) is _base: 60.7M parameters with a joined vocabulary of 32,347 symbols.
-register_sizes("concat_transformer", segment_defaults)
+register_sizes(
+    "concat_transformer", segment_positions="none", segment_shift="avg-corpus", segment_types="sentence"
+)

@@ -7,6 +7,7 @@ separator.
 """
 
 import argparse
+from functools import partial
 from typing import Any, Dict, List, Optional, Tuple
 
 import torch
@@ -22,6 +23,7 @@ from fairseq.models.transformer import Embedding
 from torch import Tensor, nn
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.models.blocks import gru
 from ctxmt_fairseq.models.sizes import add_options, set_defaults
 
@@ -35,19 +37,16 @@ DEFAULTS: Dict[str, Any] = {
     "share_decoder_input_output_embed": False,
     "max_source_positions": 1024,
     "max_target_positions": 1024,
+    # The thesis' scripts: --dim-emb 512 --dim-rnn 1024 --enc-cell-depth 4 --dec-cell-base-depth 8
+    **{"gru_embed_dim": 512, "gru_size": 1024, "gru_encoder_depth": 4, "gru_decoder_depth": 8},
 }
 SIZES: Dict[str, Dict[str, Any]] = {
-    "tiny": {"gru_embed_dim": 128, "gru_size": 128, "gru_encoder_depth": 1, "gru_decoder_depth": 2},
-    "iwslt": {"gru_embed_dim": 512, "gru_size": 512, "gru_encoder_depth": 1, "gru_decoder_depth": 2},
-    # The thesis' scripts: --dim-emb 512 --dim-rnn 1024 --enc-cell-depth 4 --dec-cell-base-depth 8
-    # --tied-embeddings-all
-    "base": {
-        "gru_embed_dim": 512,
-        "gru_size": 1024,
-        "gru_encoder_depth": 4,
-        "gru_decoder_depth": 8,
-        "share_all_embeddings": True,
-    },
+    "": {},
+    "_tiny": {"gru_embed_dim": 128, "gru_size": 128, "gru_encoder_depth": 1, "gru_decoder_depth": 2},
+    "_iwslt": {"gru_embed_dim": 512, "gru_size": 512, "gru_encoder_depth": 1, "gru_decoder_depth": 2},
+    # The thesis', with --tied-embeddings-all: 88M parameters with its joined vocabulary of 32,000 symbols, as
+    # Marian's
+    "_base": {"share_all_embeddings": True},
 }
 
 
@@ -215,12 +214,10 @@ class ContextGRU(FairseqEncoderDecoderModel):
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> "ContextGRU":
-        for option, value, least in (
-            ("--gru-encoder-depth", args.gru_encoder_depth, 1),
-            ("--gru-decoder-depth", args.gru_decoder_depth, 2),
-        ):
+        for name in ("gru_embed_dim", "gru_size", "gru_encoder_depth", "gru_decoder_depth"):
+            value, least = getattr(args, name), 2 if name == "gru_decoder_depth" else 1
             if value < least:
-                raise BadInput(f"{option} must be at least {least}, found {value}")
+                raise BadInput(f"{flag(name)} must be at least {least}, found {value}")
         source, target = task.source_dictionary, task.target_dictionary
         embed_source = Embedding(len(source), args.gru_embed_dim, source.pad())
         if args.share_all_embeddings:
@@ -237,19 +234,6 @@ class ContextGRU(FairseqEncoderDecoderModel):
         return model
 
 
-@register_model_architecture("context_gru", "context_gru")
-def context_gru(args: Any) -> None:
-    """The thesis' dimensions; embeddings are shared only on request."""
-    set_defaults(args, share_all_embeddings=False)
-    set_defaults(args, **{**DEFAULTS, **SIZES["base"]})
-
-
-def _register(size: str) -> None:
-    @register_model_architecture("context_gru", f"context_gru_{size}")
-    def architecture(args: Any) -> None:
-        set_defaults(args, **{**DEFAULTS, **SIZES[size]})
-
-
-# _base is the thesis': 88M parameters with its joined vocabulary of 32,000 symbols, as Marian's.
-for _size in SIZES:
-    _register(_size)
+for _size, _own in SIZES.items():
+    _defaults = partial(set_defaults, **{**DEFAULTS, **_own})
+    register_model_architecture("context_gru", f"context_gru{_size}")(_defaults)

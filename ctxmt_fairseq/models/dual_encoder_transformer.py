@@ -12,7 +12,7 @@ from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
-from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, add_options, register_sizes, set_defaults
+from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, add_options, register_sizes
 
 
 class DualEncoder(RowsEncoder):
@@ -55,10 +55,11 @@ class DualEncoderTransformer(MultiSourceModel):
         )
 
 
-def dual_encoder_defaults(args: Any) -> None:
-    set_defaults(
-        args, context_encoder="separate", context_fusion="serial", context_gate="none", context_layout="rows"
-    )
-
-
-register_sizes("dual_encoder_transformer", dual_encoder_defaults, base=SEPARATE_VOCABULARIES)
+register_sizes(
+    "dual_encoder_transformer",
+    base=SEPARATE_VOCABULARIES,
+    context_encoder="separate",
+    context_layout="rows",
+    context_fusion="serial",
+    context_gate="none",
+)

@@ -9,7 +9,7 @@ from fairseq.models import register_model
 from ctxmt_fairseq.models.blocks.qk_norm_attention import normalise_attention
 from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args
 from ctxmt_fairseq.models.metadata_model import VectorModel, vector_defaults
-from ctxmt_fairseq.models.sizes import register_sizes, set_defaults
+from ctxmt_fairseq.models.sizes import register_sizes
 
 
 class MTCueDecoder(ContextDecoder):
@@ -38,9 +38,4 @@ class MTCueTransformer(VectorModel):
         add_fusion_args(parser, default="parallel")
 
 
-def mtcue_defaults(args: Any) -> None:
-    vector_defaults(args)
-    set_defaults(args, context_fusion="parallel", context_gate="none")
-
-
-register_sizes("mtcue_transformer", mtcue_defaults, big=True)
+register_sizes("mtcue_transformer", vector_defaults, big=True, context_fusion="parallel", context_gate="none")

@@ -1,13 +1,13 @@
 """The sizes of the architectures, and how their options get defaults."""
 
 import argparse
-from typing import Any, Callable, Container, Dict, Optional, Tuple
+from typing import Any, Callable, Container, Dict, Mapping, Optional, Tuple
 
 from fairseq.models import ARCH_CONFIG_REGISTRY, register_model_architecture
 
 
 def _size(embed_dim: int, ffn_embed_dim: int, layers: int, heads: int, **more: Any) -> Dict[str, Any]:
-    """The dimensions of a transformer whose decoder is as large as its encoder."""
+    """The dimensions of a transformer whose decoder is as large as its encoder; its widths follow those."""
     return {
         "encoder_embed_dim": embed_dim,
         "encoder_ffn_embed_dim": ffn_embed_dim,
@@ -49,31 +49,26 @@ def set_defaults(args: Any, **values: Any) -> None:
         setattr(args, name, getattr(args, name, value))
 
 
-def apply_size(args: Any, size: str) -> None:
-    """Set the options of ``SIZES[size]`` that ``args`` lacks. The decoder's widths follow the encoder's."""
-    set_defaults(args, **SIZES[size])
-
-
 def register_sizes(
     model: str,
     defaults: Optional[Callable[[Any], None]] = None,
-    base: Optional[Dict[str, Any]] = None,
+    base: Mapping[str, Any] = {},
     big: bool = False,
+    **own: Any,
 ) -> None:
     """Register MODEL (fairseq's default dimensions) and MODEL_tiny, MODEL_iwslt, MODEL_base, and perhaps
     MODEL_big.
 
     Args:
-        defaults: a function that sets the defaults of the model's own options, if it has any.
+        defaults: a function that sets the defaults of the model's own options, if ``own`` are not all.
         base: options that ``MODEL_base`` sets besides those of ``SIZES``, or in their place.
+        own: defaults of the model's own options.
     """
 
     def register(size: Optional[str]) -> None:
         def architecture(args: Any) -> None:
-            if size == "base":
-                set_defaults(args, **(base or {}))
-            if size is not None:
-                apply_size(args, size)
+            for values in (base if size == "base" else {}, SIZES.get(size or "", {}), own):
+                set_defaults(args, **values)
             if defaults is not None:
                 defaults(args)
 
@@ -94,7 +89,7 @@ def size_stock_transformer(tasks: Container[str]) -> None:
 
     def architecture(args: Any) -> None:
         if getattr(args, "task", None) in tasks:
-            apply_size(args, "tiny")
+            set_defaults(args, **SIZES["tiny"])
         stock(args)
 
     ARCH_CONFIG_REGISTRY["transformer_tiny"] = architecture

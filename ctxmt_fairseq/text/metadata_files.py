@@ -37,6 +37,9 @@ class MetadataFiles:
         start = f"{prefix}.meta."
         found = sorted(path for path in glob.glob(glob.escape(start) + "*") if not path.endswith("~"))
         paths = {path[len(start) :]: Path(path) for path in found}
+        for name in paths:
+            if name.startswith(f"{_JSON}."):  # its lines would be the texts of a field
+                raise BadInput(f"call it {start}{_JSON} (it may be compressed), or otherwise", paths[name])
         return cls(paths.pop(_JSON, None), paths)
 
     @classmethod

@@ -22,9 +22,7 @@ T = TypeVar("T")
 _ESCAPE = "surrogateescape"
 _NO_TEXT = re.compile("[\\0\ud800-\udfff]")  # NUL, and what ``_ESCAPE`` makes of bytes that are not UTF-8
 _BLOCK = 2**18  # bytes that are read at once
-LARGEST = (
-    2**28
-)  # bytes of a text that is read as a whole, decompressed; a larger one is no text but an attack
+LARGEST = 2**28  # bytes of a text that is read as a whole, decompressed; a larger one is an attack
 LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata has, and few enough to keep
 
 

@@ -196,13 +196,15 @@ class ContextStore:
 
 def stored_texts(path: PathLike, rows: Sequence[int]) -> List[str]:
     """The texts of some rows of the store in the folder ``path``."""
-    texts: np.ndarray = np.memmap(Path(path) / TEXTS, np.uint8, "r")
-    starts = _starts(path, len(texts))
+    file = Path(path) / TEXTS
+    texts: np.ndarray = np.memmap(file, np.uint8, "r")
+    status = file.stat()  # the folder may have another store by now
+    starts = _starts(file, status.st_ino, status.st_size, status.st_mtime_ns)
     return [texts[starts[row] : starts[row + 1] - 1].tobytes().decode() for row in rows]
 
 
 @lru_cache(maxsize=2)
-def _starts(path: PathLike, size: int) -> np.ndarray:
+def _starts(file: Path, *version: int) -> np.ndarray:
     """Where the lines of ``TEXTS`` begin. This takes a second for millions of texts."""
-    texts: np.ndarray = np.memmap(Path(path) / TEXTS, np.uint8, "r", shape=(size,))
+    texts: np.ndarray = np.memmap(file, np.uint8, "r")
     return np.append(0, np.flatnonzero(texts == ord("\n")) + 1)

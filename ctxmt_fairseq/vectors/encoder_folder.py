@@ -34,7 +34,10 @@ def load_encoder(folder: Path, device: str, pooling: Optional[str] = None) -> Se
     if pooling is not None or not modules_file.is_file():
         return SentenceTransformer(modules=_plain(folder, pooling), device=device)
     modules = []
-    for number, entry in enumerate(_entries(modules_file)):
+    entries = load_json(modules_file)
+    if not isinstance(entries, list):
+        raise BadInput("expected a list of modules", modules_file)
+    for number, entry in enumerate(entries):
         place = Place(modules_file, part=f"module {number}")
         kind, path = get(place, entry, "type", str), folder / get(place, entry, "path", str)
         library, _, name = kind.rpartition(".")
@@ -47,13 +50,6 @@ def load_encoder(folder: Path, device: str, pooling: Optional[str] = None) -> Se
     chosen = {name: settings.get(name) for name in ("default_prompt_name", "truncate_dim")}
     prompts = settings.get("prompts") or {}
     return SentenceTransformer(modules=modules, device=device, prompts=prompts, **chosen)
-
-
-def _entries(path: Path) -> List[Any]:
-    content = load_json(path)
-    if not isinstance(content, list):
-        raise BadInput("expected a list of modules", path)
-    return content
 
 
 def _optional(path: Path) -> Dict[str, Any]:

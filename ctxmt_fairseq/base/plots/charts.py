@@ -53,8 +53,8 @@ def in_order(places: Iterable[Place]) -> List[Place]:
 
 
 def place_name(place: Place) -> str:
-    """A place as tables and pictures write it."""
-    return place if isinstance(place, str) else f"{place:g}"
+    """A place as tables and pictures write it; other places have other names."""
+    return place if isinstance(place, str) else f"{place:.15g}"
 
 
 def draw_chart(

@@ -157,21 +157,23 @@ class Parallel(ContextDecoderLayer):
     description = "their sum"
 
     def fuse(self, x: Tensor, attend_source: Attend, incremental_state: Any) -> Tensor:
-        return self.source_sublayer(x, lambda y: attend_source(y) + self.attend_context(y, incremental_state))
+        return self.source_sublayer(
+            x, lambda y: self.attend_both(y, attend_source(y), self.attend_context(y, incremental_state))
+        )
+
+    def attend_both(self, query: Tensor, source: Tensor, context: Tensor) -> Tensor:
+        """Make one result of the query's two; all are (T, B, D)."""
+        return source + context
 
 
 @FUSIONS.register("parallel-mean")
-class ParallelMean(ContextDecoderLayer):
+class ParallelMean(Parallel):
     """Half of each attention in one sub-layer, as MTCue's program has it."""
 
     description = "their mean (MTCue's program)"
 
-    def fuse(self, x: Tensor, attend_source: Attend, incremental_state: Any) -> Tensor:
-        def attend(y: Tensor) -> Tensor:
-            source, context = attend_source(y), self.attend_context(y, incremental_state)
-            return where_present(self.context.present, (source + context) / 2, source)  # type: ignore[union-attr]
-
-        return self.source_sublayer(x, attend)
+    def attend_both(self, query: Tensor, source: Tensor, context: Tensor) -> Tensor:
+        return where_present(self.context.present, (source + context) / 2, source)  # type: ignore[union-attr]
 
 
 @FUSIONS.register("separate")
@@ -207,7 +209,7 @@ class Separate(ContextDecoderLayer):
 
 
 @FUSIONS.register("hierarchical")
-class Hierarchical(ContextDecoderLayer):
+class Hierarchical(Parallel):
     """A second attention, over the results of the two (Libovicky et al. 2018)."""
 
     description = "a second attention over the two"
@@ -221,13 +223,7 @@ class Hierarchical(ContextDecoderLayer):
             encoder_decoder_attention=True,
         )
 
-    def fuse(self, x: Tensor, attend_source: Attend, incremental_state: Any) -> Tensor:
-        return self.source_sublayer(
-            x, lambda y: self.attend_both(y, attend_source(y), self.attend_context(y, incremental_state))
-        )
-
     def attend_both(self, query: Tensor, source: Tensor, context: Tensor) -> Tensor:
-        """Have every query attend to its two results; all are (T, B, D)."""
         both = torch.stack([source, context]).flatten(1, 2)  # (2, T * B, D)
         queries = query.reshape(1, -1, query.size(2))
         fused, _ = self.context_fusion_attn(queries, both, both, need_weights=False)

@@ -2,9 +2,13 @@
 
 import copy
 import json
+import runpy
+import shutil
+import subprocess
 
 import pytest
 
+from ctxmt_fairseq.base import provenance
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.text.text_lines import file_digest
 from tests.helpers.probed_models import checkpoint
@@ -15,6 +19,23 @@ from tests.helpers.saved_models import save, trained
 @pytest.fixture(scope="module")
 def state(tmp_path_factory):
     return trained(tmp_path_factory.mktemp("state"), "--source-context", "1")[0]
+
+
+def test_the_commit_is_of_a_checkout_that_has_the_package(tmp_path):
+    base = tmp_path / "environment/ctxmt_fairseq/base"
+    base.mkdir(parents=True)
+    copy = shutil.copy(provenance.__file__, base)
+
+    def git(*words):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+        subprocess.run(["git", "-C", tmp_path, *identity, *words], check=True)
+
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "somebody else's")
+    assert runpy.run_path(copy)["commit"]() is None
+    git("add", ".")
+    git("commit", "-q", "-m", "the package")
+    assert runpy.run_path(copy)["commit"]()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 import ctxmt_fairseq
-from ctxmt_fairseq.base.plots.charts import Point, draw_chart, in_order
+from ctxmt_fairseq.base.plots.charts import Point, draw_chart, in_order, place_name
 
 pytest.importorskip("matplotlib")
 
@@ -28,6 +28,12 @@ def test_names_that_stand_upright_take_nothing_from_the_plot():
     high, upright = shape([f"s{k}to{k}+shift+CD" for k in range(9)])
     assert high > low + 50
     assert upright == pytest.approx(flat, rel=0.1)
+
+
+def test_places_are_told_apart_by_their_names():
+    places = ["s2to2", 1, 2.0, 0.5, 3e-05, 0.1 + 0.2, 1234567, 1234568]
+    names = ["s2to2", "1", "2", "0.5", "3e-05", "0.3", "1234567", "1234568"]
+    assert [*map(place_name, places)] == names
 
 
 SVG = "{http://www.w3.org/2000/svg}text"

@@ -182,6 +182,7 @@ def test_standard_output_goes_on_where_it_is(tmp_path, monkeypatch, redirection)
         ("loop", "loop: cannot be written: Too many levels of symbolic links"),
         ("", "expected the name of a file, found ''"),
         ("a\0b", r"expected the name of a file, found 'a\\x00b'"),
+        (f"/dev/fd/{10**20}", f"/dev/fd/{10**20}: .*"),
         ("/dev/fd/987", "/dev/fd/987: cannot be written: Bad file descriptor"),
     ],
 )

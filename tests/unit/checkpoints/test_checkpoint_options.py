@@ -2,6 +2,7 @@
 
 import argparse
 import copy
+import time
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, modules_of
 from ctxmt_fairseq.checkpoints.averaging import Checkpoint
-from ctxmt_fairseq.checkpoints.options import checked_options, declared_options
+from ctxmt_fairseq.checkpoints.options import Option, WrongValue, checked_options, declared_options
 from ctxmt_fairseq.checkpoints.reading import load_checkpoint_to_cpu, load_ensemble, read
 from ctxmt_fairseq.generation.loading import load_models
 from ctxmt_fairseq.tasks import folder_symbols
@@ -182,6 +183,14 @@ def test_cut_offs_may_be_numbers_in_text(tmp_path, text):
     section(state, "model")["adaptive_softmax_cutoff"] = text
     (model,), _, _ = ensemble(save(tmp_path / "good.pt", state))
     assert model.decoder.adaptive_softmax.cutoff == [4, 8, 16]
+
+
+@pytest.mark.parametrize("text", [f"1{' ' * 2500}x", "9" * 5000])
+def test_blanks_and_digits_in_a_list_take_no_cubic_time(text):
+    begin = time.process_time()
+    with pytest.raises(WrongValue, match="a list"):
+        Option((int,), several=True).checked("update_freq", text)
+    assert time.process_time() - begin < 5
 
 
 def test_layers_to_keep_stay_text(tmp_path):

@@ -28,6 +28,8 @@ def _damaged(state):
         "NaN": parameters(**{first: torch.full_like(weight, float("nan"))}),
         "infinity": parameters(**{first: weight - float("inf")}),
         "more than there is": parameters(**{first: torch.zeros(1).expand(10**6, 10**6)}),
+        "8 bits": parameters(**{first: weight.to(torch.float8_e4m3fn)}),
+        "complex": parameters(**{first: weight.to(torch.complex64)}),
         "sparse": parameters(**{first: weight.to_sparse()}),
         "no configuration": {**state, "cfg": None, "args": None},
         "text for a configuration": {**state, "cfg": "x", "args": None},

@@ -32,6 +32,13 @@ def test_the_fast_path_s_copies_are_dropped(state, tmp_path):
     assert all(value.equal(own[name]) for name, value in state["model"].items())
 
 
+def test_a_file_of_before_torch_1_6_is_read(state, tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    torch.save(state, path, _use_new_zipfile_serialization=False)
+    assert all(value.equal(state["model"][name]) for name, value in read(path)["model"].items())
+    assert load_models(path, device="cpu")
+
+
 def test_memory_that_fairseq_saved_as_it_was_may_be_anything(tmp_path):
     state, _ = trained(tmp_path, arch="transformer")
     state["model"]["encoder.embed_positions._float_tensor"] = torch.tensor([math.nan])

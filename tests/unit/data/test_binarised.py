@@ -105,6 +105,7 @@ def test_damaged_indices_and_tokens_are_found(prefix, dictionary):
         (b"a 1\nb 1\na 1\n", ":3: the symbol a is there twice"),
         (b"<pad> 1\n", ":1: the symbol <pad> is there twice"),
         (b"a 1\n\xc3", ":2: expected UTF-8"),
+        (b"\xef\xbb\xbfa 1\n", ":1: expected a symbol, found a byte order mark"),
         (None, ": no such file"),
     ],
 )

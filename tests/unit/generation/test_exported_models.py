@@ -31,3 +31,13 @@ def test_a_validation_may_have_gone_wrong(tmp_path, score):
     state, _ = trained(tmp_path)
     state["extra_state"]["val_loss"] = score
     assert read(exported(tmp_path, state) / "model.safetensors")["extra_state"] == {}
+
+
+def test_a_folder_names_no_place_of_the_machine_that_made_it(tmp_path, monkeypatch):
+    state, _ = trained(tmp_path)
+    out = exported(tmp_path, state)
+    assert not [path.name for path in out.iterdir() if bytes(tmp_path) in path.read_bytes()]
+    (tmp_path / "data").rename(tmp_path / "elsewhere")
+    monkeypatch.chdir(tmp_path)
+    for named in ("out", "out/model.safetensors"):
+        assert load_models(named, device="cpu").task.cfg.data == "out"

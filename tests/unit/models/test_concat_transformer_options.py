@@ -50,8 +50,9 @@ def test_options():
     defaults = parse()
     ARCH_CONFIG_REGISTRY["concat_transformer"](defaults)
     assert (defaults.segment_positions, defaults.segment_shift) == ("none", "avg-corpus")
-    with pytest.raises(SystemExit):
-        parse("--segment-shift", "-3")
+    for wrong in ("-3", "9999999999", "²"):
+        with pytest.raises(SystemExit):
+            parse("--segment-shift", wrong)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,7 @@ def test_options():
         ({"segment_positions": "flag", "segment_types": "context"}, "learned or sinusoidal, not flag"),
         ({"segment_positions": "shift", "segment_types": "context"}, "learned or sinusoidal"),
         ({"segment_positions": "shift"}, "ctxmt.json"),
+        ({"segment_positions": "shift", "segment_shift": -1}, "^--segment-shift: expected a number of pos"),
     ],
 )
 def test_contradictions_are_refused(options, message):

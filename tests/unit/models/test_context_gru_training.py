@@ -160,6 +160,8 @@ def test_shared_embeddings_are_one_matrix():
     [
         ({"depths": (0, 2)}, "--gru-encoder-depth must be at least 1, found 0"),
         ({"depths": (1, 1)}, "--gru-decoder-depth must be at least 2, found 1"),
+        ({"gru_size": 0}, "--gru-size must be at least 1, found 0"),
+        ({"gru_embed_dim": -4}, "--gru-embed-dim must be at least 1, found -4"),
         ({"share_all_embeddings": True}, "joined dictionary"),
     ],
 )

@@ -73,6 +73,7 @@ def test_translate_reads_a_prefix_or_a_file(tmp_path):
         ({"meta_jsonl": ["{}"] * 3}, r"text\.meta\.jsonl: goes on after the 2 lines of the text"),
         ({"meta_jsonl": ["{}", '{"a": ""}'], "meta_a": ["", ""]}, r"text\.meta\.a:2: the field a is in text"),
         ({"meta_jsonl": ["{}", '{"a": true}']}, r"text\.meta\.jsonl:2: .* another value of the field 'a'"),
+        ({"meta_jsonl_gz": ["{}"] * 2}, r"text\.meta\.jsonl\.gz: call it .*text\.meta\.jsonl"),
         ({"meta_a~": ["x", "y"]}, r"text: no metadata: expected .*text\.meta\.jsonl or files"),
     ],
 )

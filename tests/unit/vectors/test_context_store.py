@@ -1,5 +1,6 @@
 """A context store: what was put in comes out, once for each text; every refusal."""
 
+import os
 import pickle
 import tempfile
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora import embed as embedding
-from ctxmt_fairseq.vectors.context_store import ContextStore
+from ctxmt_fairseq.vectors.context_store import TEXTS, ContextStore, stored_texts
 from ctxmt_fairseq.vectors.sentence_contexts import contexts_of
 from ctxmt_fairseq.vectors.text_encoders import load_text_encoder
 from tests.helpers.context_stores import (
@@ -128,6 +129,13 @@ def test_blank_lines_between_documents(tmp_path):
     write_lines(tmp_path / "train.meta.genre", ["", "Drama", "", "Crime"])
     folder, _ = make_store(tmp_path, "train", blank_lines=True)
     assert shown(ContextStore.open(folder).split("train", 2)) == [["One.", "Drama"], ["Two.", "Crime"]]
+
+
+def test_texts_are_those_of_the_store_that_is_there_now(tmp_path):
+    for number, texts in enumerate((["", "ab", "cdef"], ["", "abc", "efg"])):
+        write_lines(tmp_path / TEXTS, texts)
+        os.utime(tmp_path / TEXTS, ns=(number, number))
+        assert stored_texts(tmp_path, [0, 1, 2]) == texts
 
 
 def test_a_worker_can_be_sent_the_contexts(text):
