@@ -4,7 +4,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Dict, Optional, Sequence
 
-DISTRIBUTIONS = ("ctxmt_fairseq", "fairseq-fixed", "torch", "numpy", "sentencepiece", "sacrebleu")
+DISTRIBUTIONS = ("ctxmt_fairseq", "fairseq", "fairseq-fixed", "torch", "numpy", "sentencepiece", "sacrebleu")
 # The words of the command that runs.
 COMMAND_LINE: ContextVar[Sequence[str]] = ContextVar("command line", default=())
 

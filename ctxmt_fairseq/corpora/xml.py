@@ -27,9 +27,9 @@ def parse_xml(content: bytes, name: str) -> Any:
 
 
 def xml_elements(path: PathLike, tag: str) -> Iterator[Any]:
-    """Yield the elements of a name in a file, compressed or not; each is gone when the next comes. What is
-    outside of them stays in memory, so XML that has much of it is refused."""
-    parser = etree.XMLPullParser(("start", "end"), tag=tag, **_SAFELY)
+    """Yield the elements of a name, in any namespace, in a file, compressed or not; each is gone when the
+    next comes. What is outside of them stays in memory, so XML that has much of it is refused."""
+    parser = etree.XMLPullParser(("start", "end"), tag=f"{{*}}{tag}", **_SAFELY)
     with _named_errors(path), open_text(path) as stream:
         first, most, read = True, _BLOCK, 0
         while True:

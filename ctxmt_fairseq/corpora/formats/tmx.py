@@ -70,13 +70,15 @@ def read_units(path: PathLike, languages: Sequence[str], skip: bool = False) -> 
 
 def _unit(unit: Any, languages: Sequence[str]) -> Unit:
     variants: Dict[str, List[Side]] = {}
-    for variant in unit.iterchildren("tuv"):
+    space = unit.tag.removesuffix("tu")  # an XML namespace, or nothing
+    segment = space + "seg"
+    for variant in unit.iterchildren(space + "tuv"):
         text: Optional[str] = None
         pages: List[str] = []
         for child in variant:
-            if child.tag == "seg" and text is None:
+            if child.tag == segment and text is None:
                 text = "".join(_texts(child)) if len(child) else child.text or ""
-            elif child.tag == "prop" and child.get("type") == "source-document":
+            elif child.tag == space + "prop" and child.get("type") == "source-document":
                 pages += filter(None, [" ".join((child.text or "").split())])
         if text is not None:
             code = variant.get(_XML_LANG) or variant.get("lang", "")
@@ -91,7 +93,7 @@ def _unit(unit: Any, languages: Sequence[str]) -> Unit:
 def _texts(element: Any) -> Iterator[str]:
     yield element.text or ""
     for child in element:
-        if child.tag not in _NO_TEXT:
+        if child.tag.rpartition("}")[2] not in _NO_TEXT:
             yield from _texts(child)
         yield child.tail or ""
 

@@ -86,7 +86,10 @@ def generate_current(
         lengths, expected = [len(sentence) for sentence in parts.current], [0] * len(prefixes)
     limit = _length_limit(generator, lengths, [1 + sentences for sentences in expected])
     with limit as most, beams(models, getattr(generator, "beam_size", 1)):
-        windows = to_host(generator.generate(models, sample, **options))
+        try:
+            windows = to_host(generator.generate(models, sample, **options))
+        except AssertionError as error:  # no hypothesis can end
+            raise BadInput("no translation is found: the model's probabilities are no numbers") from error
     read = [
         row[0]["tokens"]
         for row, source in zip(windows, parts.current, strict=True)

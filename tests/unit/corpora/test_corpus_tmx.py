@@ -51,6 +51,15 @@ def test_blank_addresses_are_none(written):
     assert counts["remarks"]["pairs without address"] == 2
 
 
+@pytest.mark.parametrize("skip", [(), ("--skip-broken",)])
+def test_a_namespace_changes_nothing(written, skip):
+    text = tmx(
+        (side("en", "One <bpt i='1'>x</bpt>two<!-- no -->", "http://a"), side("de", "Eins", "http://a"))
+    )
+    lines, _ = written(text.replace("<tmx ", '<tmx xmlns="http://www.lisa.org/tmx14" '), *skip)
+    assert lines == [("One two", "Eins", "http://a http://a")]
+
+
 def test_units_that_are_left_out_take_no_memory(tmp_path):
     """However many there are one after the other."""
     french = side("en", "One", "http://a"), side("fr", "Un", "http://a")

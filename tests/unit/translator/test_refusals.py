@@ -135,3 +135,10 @@ def test_what_a_model_cannot_do(loaded, models):
     random = model.with_options(context_selection="random")
     assert "needs at least two documents" in refused(random.translate, DOCUMENTS[:1])
     assert "no such file or folder" in refused(model.contrast, "nowhere")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_model_whose_probabilities_are_no_numbers(models, task):
+    model = Translator.load(models[task], **SEARCH)
+    model.loaded.model.decoder.output_projection.weight.data.fill_(math.inf)
+    assert "probabilities are no numbers" in refused(model.translate, DOCUMENTS)
