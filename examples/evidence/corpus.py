@@ -4,7 +4,7 @@ import itertools
 import re
 import shutil
 from pathlib import Path
-from typing import Dict, Iterable, List, Optional
+from typing import Dict, Iterable, List, Optional, Tuple
 
 from ctxmt_fairseq.corpora.text_rows import Row, TextFiles
 from ctxmt_fairseq.text.json_files import load_json
@@ -15,8 +15,13 @@ from evidence.workplace import Workplace
 
 SMOKE_LINES, SMOKE_EXAMPLES, SMOKE_VOCABULARY = 1200, 12, 300
 AMBIGUOUS = re.compile(r"(?i)\b(it|they)\b")
-# Parts of the training text for the second stage, by what the source of a translated sentence has.
-PARTS: Dict[str, Optional[re.Pattern]] = {"context": None, "pronouns": AMBIGUOUS}
+# Parts of the training text for the second stage: what the source of a translated sentence has, and how many
+# sentences are before it in its document at least.
+PARTS: Dict[str, Tuple[Optional[re.Pattern], int]] = {
+    "context": (None, 1),
+    "pronouns": (AMBIGUOUS, 1),
+    "starts": (AMBIGUOUS, 0),
+}
 # And those that tell, word by word, where context matters (``find``, ``tag``): in which file.
 FOUND = {
     "weighted": "words.jsonl",
@@ -28,12 +33,12 @@ FOUND = {
 
 def prepare(place: Workplace, text: Text, folder: str) -> None:
     """Write ``text/`` and a data folder, once: ``data``, ``data-PIECES`` with another vocabulary, or, with
-    the vocabulary of ``data``, the second stage's ``data-context`` and ``data-pronouns``.
+    the vocabulary of ``data``, the second stage's ``data-context``, ``data-pronouns`` and ``data-starts``.
 
     ``text/dev`` is what training validates on. Of a text without a split ``test`` it is the even documents of
-    ``valid``, and ``text/test`` are the others. ``text/context`` and ``text/pronouns`` are the training
-    documents of several sentences; translated are all but the first of a document, and of these only those
-    with an ambiguous pronoun.
+    ``valid``, and ``text/test`` are the others. ``text/context``, ``text/pronouns`` and ``text/starts`` are
+    the training documents of several sentences; translated are all but the first of a document, of these only
+    those with an ambiguous pronoun, and the first ones with an ambiguous pronoun, too.
     """
     home = place.home(text)
     if not (home / "text" / "ready").exists():
@@ -139,10 +144,10 @@ def _write(prefix: Path, text: Text, rows: Iterable[Row]) -> None:
 
 def _write_context(folder: Path, text: Text, train: List[List[Row]]) -> None:
     several = [document for document in train if len(document) > 1]
-    for part, wanted in PARTS.items():
+    for part, (wanted, before) in PARTS.items():
         _write(folder / part, text, itertools.chain(*several))
         marks = (
-            place > 0 and (wanted is None or bool(wanted.search(row.source)))
+            place >= before and (wanted is None or bool(wanted.search(row.source)))
             for document in several
             for place, row in enumerate(document)
         )

@@ -55,6 +55,7 @@ STAGES = {
     "selected": _second("data-selected", 10000, LONG, finds="words"),
     "selected-weighted": _second("data-selected", 10000, f"{LONG} --token-weights cxmi", finds="words"),
     "everything": _second("data-context", 10000, LONG),
+    "starts": _second("data-starts", 10000, LONG),
     "upsampled": _second("data-upsampled", 10000, f"{LONG} --upsample pronoun=5", finds="tags"),
     "tagged": _second("data-tagged", 10000, f"{LONG} --token-weights pronoun=5", finds="tags"),
     "short": _second("data-context", 2800),
@@ -152,6 +153,9 @@ FURTHER: Dict[str, System] = {
         "MTCue": f"{known.SYSTEMS['mtcue'].words} --source-context 1 --max-tokens 820",
     }.items()
 }
+# Also trained on sentences that begin a document, which have no context.
+for name in ("s2to2+restart", "s2to2+restart+CD"):
+    FURTHER[f"{name}+starts"] = replace(FURTHER[name], stage="starts")
 # The two best, trained on what FINDER found (the loss weighted word by word, other sentences, and both), with
 # the loss weighted by the tags of phenomena, and on all sentences that have a context: once, or several times
 # where a tag is.

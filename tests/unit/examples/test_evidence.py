@@ -154,6 +154,7 @@ def test_text_is_halved_by_documents_and_first_sentences_are_context(evidence, p
         assert (text / f"{part}.docids").read_text().split() == list("aacccbbbb")
     assert (text / "context.current").read_text().split() == list("010110111")
     assert (text / "pronouns.current").read_text().split() == list("000000101")
+    assert (text / "starts.current").read_text().split() == list("000001101")
     assert [command[command.index("--out") + 1].name for command in commands] == [
         "data-4000",
         "data",
