@@ -21,6 +21,8 @@ PAIRS = (
     ("s2to2+CD", "s2to2+shift+CD"),
     ("s2to2", "s2to2+restart"),
     ("s2to2+CD", "s2to2+restart+CD"),
+    ("s2to2+restart", "s2to2+restart+CD"),
+    *((row, f"{row}{end}") for row in ("s2to2+restart", "s2to2+restart+CD") for end in ("+sizes", "+starts")),
     ("s2to2+CD", "s2to2+CD+margin"),
     ("s4to4", "s4to4+CD"),
     ("s4to4+CD", "s4to4+shift+CD"),

@@ -153,9 +153,6 @@ FURTHER: Dict[str, System] = {
         "MTCue": f"{known.SYSTEMS['mtcue'].words} --source-context 1 --max-tokens 820",
     }.items()
 }
-# Also trained on sentences that begin a document, which have no context.
-for name in ("s2to2+restart", "s2to2+restart+CD"):
-    FURTHER[f"{name}+starts"] = replace(FURTHER[name], stage="starts")
 # The two best, trained on what FINDER found (the loss weighted word by word, other sentences, and both), with
 # the loss weighted by the tags of phenomena, and on all sentences that have a context: once, or several times
 # where a tag is.
@@ -174,6 +171,9 @@ FINDINGS = {
 NEEDS: Dict[str, System] = {
     f"{row}+{name}": System(stage, flags) for row, flags in BEST.items() for name, stage in FINDINGS.items()
 }
+# Windows that also train on sentences which begin a document.
+for name in ("s2to2+restart", "s2to2+restart+CD"):
+    NEEDS[f"{name}+starts"] = replace(FURTHER[name], stage="starts")
 # What rows are compared with that a machine trained without bfloat16.
 FURTHER["float32-control"] = replace(REQUIRED["control"], seeds=(1,), amp=False)
 GRUS: Dict[str, System] = {
