@@ -15,7 +15,7 @@ from ctxmt_fairseq.evaluation.runs.results_file import (
     main_scores,
     suite_name,
 )
-from ctxmt_fairseq.evaluation.significance.contrast import read_outcomes
+from ctxmt_fairseq.evaluation.significance.contrast import ALL, DISC, read_outcomes
 from ctxmt_fairseq.text.json_files import Place as FilePlace
 from ctxmt_fairseq.text.json_files import get
 
@@ -145,7 +145,7 @@ def _decisions(path: Path, accuracy: float) -> Optional[np.ndarray]:
     if not path.exists():
         return None
     outcomes = sorted(read_outcomes(path).items())
-    for group in ("disc", "all"):
+    for group in (DISC, ALL):
         right = np.array([100.0 * outcome.correct for _, outcome in outcomes if group in outcome.groups])
         if len(right) and abs(right.mean() - accuracy) < ROUNDED:
             return right

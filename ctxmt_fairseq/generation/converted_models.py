@@ -142,8 +142,8 @@ class ConvertedSearch(SequenceGenerator):
                 raise BadInput(f"{flag(name)}: CTranslate2's search has no such option")
         self.converted = self.model.models[0]
         self.ends = [_END]
-        if forces_prefixes(self):
-            self.ends.append(self.converted.targets[self.converted.separator])
+        if self.model.separator is not None:
+            self.ends.append(self.converted.targets[self.model.separator])
 
     def generate(self, models: Any, sample: Dict[str, Any], **kwargs: Any) -> List[List[Dict[str, Any]]]:
         if kwargs.get("constraints") is not None:
@@ -178,7 +178,7 @@ class ConvertedSearch(SequenceGenerator):
                 suppress_sequences=[[PAD]] if limited else None,  # fairseq chooses none either
                 max_input_length=0,
                 return_scores=True,
-                end_token=self.ends,  # the likelier one wins, as in ForcedPrefixEnsemble
+                end_token=self.ends,  # the likelier one wins, as in Ensemble
                 return_end_token=True,
             )
         found = []

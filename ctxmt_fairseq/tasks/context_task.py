@@ -119,6 +119,11 @@ class ContextTask(DecodingTask):
         options = self.context_options()
         return {name: getattr(options, name) for name in options.travelling()}
 
+    @property
+    def writes_separators(self) -> bool:
+        """Whether the models write target windows, or did so in their training."""
+        return self.decodes_windows or self.saved_options.get("target_context", 0) > 0
+
     @classmethod
     def checked_options(cls, options: Mapping[str, Any]) -> Dict[str, Any]:
         """Check the options by which an evaluation differs from the checkpoint; leave out Nones."""

@@ -125,9 +125,10 @@ class DecodingTask(TranslationTask):
                 if self.reach and getattr(args, name, None):
                     raise BadInput(f"--{name.replace('_', '-')}: expected --keep-sentence current")
         if self.forced and not getattr(args, "score_reference", False):
-            ends = self.tgt_dict.eos(), self.tgt_dict.pad(), self.tgt_dict.index(SEPARATOR)
-            models = ForcedPrefixEnsemble(models, *ends)
+            models = ForcedPrefixEnsemble(models, self.tgt_dict.eos(), self.tgt_dict.pad())
         models = models if isinstance(models, Ensemble) else Ensemble(models)
+        if self.writes_separators and not self.searches_windows:
+            models.separator, models.end = self.tgt_dict.index(SEPARATOR), self.tgt_dict.eos()
         own = getattr(models.models[0], "search_class", SequenceGenerator)
         kwargs.setdefault("seq_gen_cls", own)  # not the one that aligns whole windows
         try:

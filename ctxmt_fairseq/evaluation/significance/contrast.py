@@ -25,6 +25,9 @@ _INTERVAL = {"95 % interval": "{low:+.2f} .. {high:+.2f}", "seeds": "{seeds[0]},
 SEED_COLUMNS = {**_HEAD, **_INTERVAL, **_END}
 
 
+ALL, DISC = (0, 0, "all"), (3, 0, "disc")  # groups of examples
+
+
 class Outcome(NamedTuple):
     """An example's phenomenon, distance (None: unknown), and whether a system is right; a tie is wrong."""
 
@@ -38,7 +41,7 @@ class Outcome(NamedTuple):
         examples that need context."""
         distance = distance_name(self.distance)
         own = (1, 0, phenomenon_name(self.phenomenon)), (2, distance_order(distance), f"distance {distance}")
-        return [(0, 0, "all"), *own, *([] if self.distance in (None, 0) else [(3, 0, "disc")])]
+        return [ALL, *own, *([] if self.distance in (None, 0) else [DISC])]
 
 
 class Discordant(NamedTuple):

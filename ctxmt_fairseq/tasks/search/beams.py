@@ -1,7 +1,7 @@
 """Shares the encoder's projections between the hypotheses of one sentence."""
 
 import contextlib
-from typing import Any, Iterator, List, Sequence
+from typing import Any, Iterator, List, Optional, Sequence
 
 import torch
 from fairseq.sequence_generator import EnsembleModel
@@ -34,11 +34,17 @@ class Ensemble(EnsembleModel):
     What fairseq tells a model of a beam's rows when a generator is made holds here in the search alone
     (``beams``): some models, such as BART, would then take the first sentence's states for as many rows as a
     beam has, whatever they are asked later.
+
+    A model of windows may have seen the first sentence of a document as context alone. It ends that with a
+    separator, and goes on, often with the same sentence again. So a single sentence ends with ``end``,
+    ``</s>``, or with ``separator``, whichever is likelier; None: with ``</s>`` alone.
     """
 
     beam_size = 1
     rows = 0  # hypotheses in the search
-    handed: Any = None  # chooses symbols of log-probabilities (B * beam, V) for the search; None: all
+    handed: Any = None  # gives what the search is handed of log-probabilities (B * beam, V); None: all
+    separator: Optional[int] = None
+    end = 0
 
     def set_decoder_beam_size(self, beam_size: int) -> None:
         self.beam_size = beam_size
@@ -61,11 +67,11 @@ class Ensemble(EnsembleModel):
                 stack.enter_context(steps.step())
             tokens = self.history(tokens)
             lprobs, attention = super().forward_decoder(tokens, encoder_outs, incremental_states, temperature)
-        return self.choosable(lprobs), attention
-
-    def choosable(self, lprobs: torch.Tensor) -> torch.Tensor:
-        """Return what the search is handed of log-probabilities (B * beam, V)."""
-        return self.handed(lprobs) if self.handed else lprobs
+        if self.separator is not None:
+            ends = torch.maximum(lprobs[:, self.separator], lprobs[:, self.end])
+            lprobs[:, self.separator] = -torch.inf
+            lprobs[:, self.end] = ends
+        return (self.handed(lprobs) if self.handed else lprobs), attention
 
     def history(self, tokens: torch.Tensor) -> torch.Tensor:
         """Return what the hypotheses (B * beam, t) continue, and they."""

@@ -64,14 +64,11 @@ def _row_positions(decoder: nn.Module) -> Iterator[None]:
 class ForcedPrefixEnsemble(Ensemble):
     """fairseq's ensemble, whose hypotheses continue the target context of their row. Give it to
     ``SequenceGenerator`` in place of the models, and set ``prefixes`` before each batch: the target context
-    (L,) int64 of each row, on the CPU, each of whose sentences ends with a separator; it may be empty.
+    (L,) int64 of each row, on the CPU, each of whose sentences ends with a separator; it may be empty."""
 
-    The sentence behind it ends with ``</s>`` or a separator, whichever is likelier: a model that has seen the
-    first sentence of a document as context alone ends it so, and goes on, often with the same one again."""
-
-    def __init__(self, models: Sequence[nn.Module], eos: int, pad: int, separator: int):
+    def __init__(self, models: Sequence[nn.Module], eos: int, pad: int):
         super().__init__(list(models))
-        self.eos, self.pad, self.separator = eos, pad, separator
+        self.eos, self.pad = eos, pad
         self.prefixes: List[Tensor] = []
         self._read = torch.empty(0, 0, dtype=torch.long)  # (B * beam, L) what was read, right-padded
         self._first = torch.empty(0, dtype=torch.long)  # (B * beam,) the token that the search starts from
@@ -81,12 +78,6 @@ class ForcedPrefixEnsemble(Ensemble):
             for model in self.models:
                 stack.enter_context(_row_positions(model.decoder))
             return super().forward_decoder(tokens, encoder_outs, incremental_states, temperature)
-
-    def choosable(self, lprobs: Tensor) -> Tensor:
-        ends = torch.maximum(lprobs[:, self.separator], lprobs[:, self.eos])
-        lprobs[:, self.separator] = -torch.inf
-        lprobs[:, self.eos] = ends
-        return super().choosable(lprobs)
 
     def history(self, tokens: Tensor) -> Tensor:
         return torch.cat([self._read, self._first[:, None], tokens[:, 1:]], dim=1)

@@ -16,6 +16,7 @@ from ctxmt_fairseq.tasks.search.current_sentence import WindowCount
 from ctxmt_fairseq.tasks.search.forced_prefix import ForcedPrefixEnsemble
 from ctxmt_fairseq.tasks.search.running_document import RunningDocuments
 from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.symbols import SEPARATOR
 from tests.helpers import synthetic
 from tests.helpers.highlighted import collated, highlighted
 from tests.helpers.other_device import DEVICE, OtherDevice
@@ -135,7 +136,8 @@ def test_forced_target_context_is_sent_in_one_copy_and_waits_for_nothing(system,
         running = RunningDocuments(loaded.task, sources, documents, targets, loaded.limits)
         made, prefixes = running.batch([1, 6], True)
         made = device.put(made)
-        ensemble = ForcedPrefixEnsemble(loaded.models, 2, 1, 2)
+        ensemble = ForcedPrefixEnsemble(loaded.models, 2, 1)
+        ensemble.separator, ensemble.end = loaded.task.target_dictionary.index(SEPARATOR), 2
         ensemble.prefixes = prefixes
         ensemble.set_decoder_beam_size(BEAM)
         order = device.put(torch.tensor([0, 0, 1, 1]))

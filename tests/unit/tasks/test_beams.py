@@ -26,7 +26,7 @@ def search(model, forced):
     """n-best lists of six sentences, a number that the hypotheses of each divide."""
     data = dataset(model, target_context=int(forced))
     batch = data.collater([data[line] for line in (0, 4, 9, 11, 16, 30)])
-    models, prefixes = (ForcedPrefixEnsemble([model], EOS, PAD, EOS) if forced else Ensemble([model])), None
+    models, prefixes = (ForcedPrefixEnsemble([model], EOS, PAD) if forced else Ensemble([model])), None
     if forced:
         prefixes = [torch.tensor([300 + row] * row + [SEP] * (row > 0)) for row in range(6)]
     generator = SequenceGenerator(models, VOCABULARY, beam_size=BEAM, max_len_a=1, max_len_b=2)

@@ -68,9 +68,9 @@ def texts(nbest):
     return [hypothesis["tokens"].tolist() for hypothesis in nbest]
 
 
-def forced(models, sources, contexts, beam, separator=EOS, **options):
-    """By default the sentence ends with </s> alone."""
-    ensemble = ForcedPrefixEnsemble(models, EOS, PAD, separator)
+def forced(models, sources, contexts, beam, separator=None, **options):
+    ensemble = ForcedPrefixEnsemble(models, EOS, PAD)
+    ensemble.separator, ensemble.end = separator, EOS
     settings = {"len_penalty": 0.0, "max_len_b": LONGEST, **options}
     generator = SequenceGenerator(ensemble, TASK.target_dictionary, beam_size=beam, **settings)
     ensemble.prefixes = [prefix(context) for context in contexts]

@@ -103,7 +103,7 @@ def count_stock_steps(model):
 def test_the_cache_holds_a_prefix_once_for_all_hypotheses(options, monkeypatch):
     models = models_of(options, 2)
     sources, contexts = windows(8)
-    ensemble = ForcedPrefixEnsemble(models, EOS, PAD, EOS)
+    ensemble = ForcedPrefixEnsemble(models, EOS, PAD)
     sizes = []
 
     def forward_decoder(tokens, encoder_outs, states, temperature=1.0):
