@@ -58,8 +58,12 @@ def _csv(rows: Sequence[Sequence[str]]) -> str:
 
 # What LaTeX prints by a name alone; before other signs a backslash is enough.
 _NAMED = {
-    sign: rf"\text{name}{{}}"
-    for sign, name in zip("\\~^|<>", "backslash asciitilde asciicircum bar less greater".split(), strict=True)
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
 }
 _STYLES = {"text": _text, "markdown": _markdown, "latex": _latex, "csv": _csv}
 

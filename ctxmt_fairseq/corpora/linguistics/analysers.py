@@ -25,7 +25,7 @@ _KNOWN_WORDS = 2**16  # the labels of as many words are remembered
 _SPACY_BATCH = 64  # sentences
 
 
-class Analyser:
+class Analyser(ABC):
     """Finds the words of sentences and their labels.
 
     Attributes:
@@ -34,13 +34,9 @@ class Analyser:
 
     name: str
 
+    @abstractmethod
     def analyse(self, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
         """The words of each sentence in order; every character but blanks belongs to one."""
-        return [list(self.words(sentence)) for sentence in sentences]
-
-    def words(self, sentence: str) -> Iterator[AnnotatedWord]:
-        """Those of one sentence, for a tool that takes no more at a time."""
-        raise NotImplementedError
 
 
 class SpacyAnalyser(Analyser):
@@ -80,7 +76,18 @@ def _single(values: Sequence[str]) -> Optional[str]:
     return values[0] if len(values) == 1 else None
 
 
-class WordAnalyser(Analyser, ABC):
+class SentenceAnalyser(Analyser):
+    """Takes one sentence at a time."""
+
+    def analyse(self, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
+        return [list(self.words(sentence)) for sentence in sentences]
+
+    @abstractmethod
+    def words(self, sentence: str) -> Iterator[AnnotatedWord]:
+        """The words of a sentence."""
+
+
+class WordAnalyser(SentenceAnalyser):
     """Labels one word at a time, whatever words are next to it."""
 
     def __init__(self) -> None:
@@ -108,7 +115,7 @@ class RussianAnalyser(WordAnalyser):
         return russian_labels(self._morphology.parse(word))
 
 
-class HannoverAnalyser(Analyser):
+class HannoverAnalyser(SentenceAnalyser):
     """Asks the Hannover Tagger (HanTa) for parts of speech, lemmas, and which verbs are finite, in German."""
 
     # The beginnings of STTS' tags.

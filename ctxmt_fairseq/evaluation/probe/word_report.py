@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence
+from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -92,16 +92,22 @@ def by_tag(
     Args:
         units: (N,) the document, from 0, or whatever else the bootstrap draws, of each sentence.
     """
-    sums: Dict[str, np.ndarray] = defaultdict(lambda: np.zeros((max(units) + 1, 2)))  # bits, and words
+    found: Dict[str, List[Tuple[int, float]]] = defaultdict(list)
     for unit, (_, words, tags) in zip(units, sentences, strict=True):
         for value, names in zip(words.values.tolist(), tags or (), strict=bool(tags)):
             for name in names or (NO_TAG,):
-                sums[name][unit] += value, 1
+                found[name].append((unit, value))
+    if not found:
+        return []
+    sums = []  # of each tag (units, 2): bits, and words
+    for each in found.values():
+        places, values = zip(*each, strict=True)
+        counted = (np.bincount(places, weights, max(units) + 1) for weights in (values, None))
+        sums.append(np.stack([*counted], axis=1).astype(np.float64))
     rows = []
-    for name, each in sums.items():
-        bits, count = each.sum(0)
-        drawn = bootstrap_scores([each], _mean, samples, seed)
-        low, high = (float(np.nanpercentile(drawn, share)) for share in (2.5, 97.5))
+    drawn = bootstrap_scores(sums, _mean, samples, seed)  # (tags, samples)
+    for name, (bits, count), means in zip(found, (each.sum(0) for each in sums), drawn, strict=True):
+        low, high = (float(np.nanpercentile(means, share)) for share in (2.5, 97.5))
         rows.append(BitsRow(name, int(count), float(bits / count), float(bits), low, high))
     return sorted(rows, key=lambda row: (row.name == NO_TAG, -row.bits_per_word, row.name))
 
