@@ -84,10 +84,12 @@ def train(place: Workplace, row: str, seed: int) -> None:
     say(f"{called(row, seed)}: training")
     system = systems.ALL[row]
     stage = systems.STAGES[system.stage]
-    if stage.finds == "words":
-        train(place, *systems.FINDER)
+    finders = systems.FINDERS.get(stage.finds, {})
+    for finder in finders.values():
+        train(place, *finder)
+    if finders:
         with place.held("found"):
-            corpus.find(place, system.text, training.checkpoint(place, *systems.FINDER))
+            corpus.find(place, system.text, finders)
     with place.held(f"text of {system.text.name}"):
         if stage.finds == "tags":
             corpus.prepare(place, system.text, "data-pronouns")

@@ -6,39 +6,45 @@ import shutil
 from pathlib import Path
 from typing import Dict, Iterable, List, Optional, Tuple
 
+import numpy as np
+
 from ctxmt_fairseq.corpora.text_rows import Row, TextFiles
 from ctxmt_fairseq.text.json_files import load_json
-from evidence import systems
+from evidence import systems, training
 from evidence.commands import ctxmt
 from evidence.texts import Text
 from evidence.workplace import Workplace
 
 SMOKE_LINES, SMOKE_EXAMPLES, SMOKE_VOCABULARY = 1200, 12, 300
 AMBIGUOUS = re.compile(r"(?i)\b(it|they)\b")
-# Parts of the training text for the second stage: what the source of a translated sentence has, and how many
-# sentences are before it in its document at least.
-PARTS: Dict[str, Tuple[Optional[re.Pattern], int]] = {
-    "context": (None, 1),
-    "pronouns": (AMBIGUOUS, 1),
-    "starts": (AMBIGUOUS, 0),
+BLOCK = 100  # documents of one half that follow each other, because fragments that do may share sentences
+# Parts of the training text for the second stage: what the source of a translated sentence has, how many
+# sentences are before it in its document at least, and in which halves of the documents it stands.
+PARTS: Dict[str, Tuple[Optional[re.Pattern], int, str]] = {
+    "context": (None, 1, "even odd"),
+    "pronouns": (AMBIGUOUS, 1, "even odd"),
+    "starts": (AMBIGUOUS, 0, "even odd"),
+    **{f"context-{half}": (None, 1, half) for half in ("even", "odd")},
+    **{f"pronouns-{half}": (AMBIGUOUS, 1, half) for half in ("even", "odd")},
 }
 # And those that tell, word by word, where context matters (``find``, ``tag``): in which file.
 FOUND = {
-    "weighted": "words.jsonl",
-    "selected": "words.jsonl",
-    "tagged": "tags.jsonl",
-    "upsampled": "tags.jsonl",
+    "weighted": "found.words.jsonl",
+    "selected": "found.words.jsonl",
+    "halves-weighted": "halves.words.jsonl",
+    "halves-selected": "halves.words.jsonl",
+    "tagged": "found.tags.jsonl",
+    "upsampled": "found.tags.jsonl",
 }
 
 
 def prepare(place: Workplace, text: Text, folder: str) -> None:
     """Write ``text/`` and a data folder, once: ``data``, ``data-PIECES`` with another vocabulary, or, with
-    the vocabulary of ``data``, the second stage's ``data-context``, ``data-pronouns`` and ``data-starts``.
+    the vocabulary of ``data``, those of ``PARTS`` for the second stage.
 
     ``text/dev`` is what training validates on. Of a text without a split ``test`` it is the even documents of
-    ``valid``, and ``text/test`` are the others. ``text/context``, ``text/pronouns`` and ``text/starts`` are
-    the training documents of several sentences; translated are all but the first of a document, of these only
-    those with an ambiguous pronoun, and the first ones with an ambiguous pronoun, too.
+    ``valid``, and ``text/test`` are the others. The text of ``PARTS`` are the training documents of several
+    sentences, and which of these are translated.
     """
     home = place.home(text)
     if not (home / "text" / "ready").exists():
@@ -49,22 +55,32 @@ def prepare(place: Workplace, text: Text, folder: str) -> None:
             _preprocess(place, text, name)
 
 
-def find(place: Workplace, text: Text, model: Path) -> None:
-    """Write the text of ``weighted`` and ``selected``, once: that of ``text/context``, with the bits that its
-    context saves ``model`` on every word. Translated are the sentences of ``text/pronouns``, or as many in
-    which a word gains most."""
+def find(place: Workplace, text: Text, finders: systems.Finders) -> None:
+    """Write the text of ``[halves-]weighted`` and ``[halves-]selected``, once:
+    that of ``text/context``, with the bits that its context saves a model on every word. Of it ``weighted``
+    translates the sentences of ``text/pronouns``, ``selected`` as many in which a word gains most.
+
+    Args:
+        finders: the parts of the text that are searched, all or its halves, and by which model.
+    """
     folder = place.home(text) / "text"
-    if (folder / "found").exists():
+    found, kind = ("found", "") if len(finders) == 1 else ("halves", "halves-")
+    if (folder / found).exists():
         return
-    pronouns = folder / "pronouns.current"
-    many = pronouns.read_text(encoding="utf-8").count("1")
-    words, selected = folder / "found.words.jsonl", folder / "selected.current"
-    options = ("--select", many, "--select-output", selected, "--words", words)
-    options += ("--against", "random", "--cpu")
-    ctxmt("probe", model, folder / "context", *options)
-    shutil.copyfile(pronouns, folder / "weighted.current")
-    _copy_context(folder, text, "weighted", "selected")
-    (folder / "found").touch()
+    chosen = np.zeros(len(_marks(folder / "context.current")), dtype=bool)
+    with (folder / f"{found}.words.jsonl").open("w", encoding="utf-8") as all_words:
+        for part, finder in finders.items():
+            many = _marks(folder / f"{part.replace('context', 'pronouns')}.current").sum()
+            words, selected = folder / f"{part}.words.jsonl", folder / f"{part}.selected"
+            options = ("--select", many, "--select-output", selected, "--words", words)
+            options += ("--against", "random", "--cpu")
+            ctxmt("probe", training.checkpoint(place, *finder), folder / part, *options)
+            all_words.write(words.read_text(encoding="utf-8"))
+            chosen |= _marks(selected)
+    shutil.copyfile(folder / "pronouns.current", folder / f"{kind}weighted.current")
+    _write_marks(folder / f"{kind}selected.current", chosen)
+    _copy_context(folder, text, f"{kind}weighted", f"{kind}selected")
+    (folder / found).touch()
 
 
 def tag(place: Workplace, text: Text) -> None:
@@ -104,7 +120,8 @@ def _preprocess(place: Workplace, text: Text, name: str) -> None:
     ctxmt("preprocess", "--train", train, *dev, *vocabulary, "--out", home / name)
     if kind in FOUND:
         found = FOUND[kind]
-        shutil.copyfile(home / "text" / f"found.{found}", home / name / f"train.en-{text.target}.{found}")
+        ending = found.partition(".")[2]
+        shutil.copyfile(home / "text" / found, home / name / f"train.en-{text.target}.{ending}")
 
 
 def _copy_context(folder: Path, text: Text, *parts: str) -> None:
@@ -144,14 +161,25 @@ def _write(prefix: Path, text: Text, rows: Iterable[Row]) -> None:
 
 def _write_context(folder: Path, text: Text, train: List[List[Row]]) -> None:
     several = [document for document in train if len(document) > 1]
-    for part, (wanted, before) in PARTS.items():
+    for part, (wanted, before, halves) in PARTS.items():
         _write(folder / part, text, itertools.chain(*several))
-        marks = (
-            place >= before and (wanted is None or bool(wanted.search(row.source)))
-            for document in several
+        marks = [
+            ("odd" if number // BLOCK % 2 else "even") in halves
+            and place >= before
+            and (wanted is None or bool(wanted.search(row.source)))
+            for number, document in enumerate(several)
             for place, row in enumerate(document)
-        )
-        (folder / f"{part}.current").write_text("".join(f"{int(mark)}\n" for mark in marks), encoding="utf-8")
+        ]
+        _write_marks(folder / f"{part}.current", np.array(marks))
+
+
+def _marks(path: Path) -> np.ndarray:
+    """(lines,) bool: which lines of a text are translated."""
+    return np.array(path.read_text(encoding="utf-8").split()) == "1"
+
+
+def _write_marks(path: Path, marks: np.ndarray) -> None:
+    path.write_text("".join(f"{int(mark)}\n" for mark in marks), encoding="utf-8")
 
 
 def _cut_suite(place: Workplace, text: Text) -> None:

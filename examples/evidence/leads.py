@@ -10,7 +10,16 @@ from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.evaluation.significance.p_values import holm, mcnemar, stars
 from ctxmt_fairseq.evaluation.significance.resampling import randomization_p
 from ctxmt_fairseq.evaluation.significance.seeds import OverSeeds, over_seeds, pseudovalues
-from evidence.systems import BEST, FINDINGS, STAGES, SYSTEMS, Run, control_of
+from evidence.systems import (
+    BEST,
+    FINDINGS,
+    FOUND_BY_HALVES,
+    RESTARTED,
+    STAGES,
+    SYSTEMS,
+    Run,
+    control_of,
+)
 
 Results = Dict[Run, Dict[str, Any]]
 Added = Tuple[np.ndarray, np.ndarray]  # what each example adds to the scores of the first and the second run
@@ -22,19 +31,18 @@ PAIRS = (
     ("s2to2", "s2to2+restart"),
     ("s2to2+CD", "s2to2+restart+CD"),
     ("s2to2+restart", "s2to2+restart+CD"),
-    *((row, f"{row}{end}") for row in ("s2to2+restart", "s2to2+restart+CD") for end in ("+sizes", "+starts")),
-    ("s2to2+CD", "s2to2+CD+margin"),
+    *((row, f"{row}{end}") for row in RESTARTED for end in ("+sizes", "+starts")),
+    ("s2to2+restart+CD", "s2to2+restart+CD+margin"),
     ("s4to4", "s4to4+CD"),
     ("s4to4+CD", "s4to4+shift+CD"),
     ("s4to4+CD", "s4to4+CD+sizes"),
     ("gated", "gated+sizes"),
-    *((row, f"{row}+{name}") for row in BEST for name in FINDINGS),
-    *(
-        (f"{row}+everything", f"{row}+{name}")
-        for row in BEST
-        for name in ("selection", "everything+upsampling")
-    ),
+    *((row, f"{row}+{name}") for row in BEST for name in FOUND_BY_HALVES),
+    *(("gated", f"gated+{name}") for name in FINDINGS),
+    *(("gated+everything", f"gated+{name}") for name in ("selection", "everything+upsampling")),
+    *((f"gated+{name}", f"gated+halves+{name}") for name in FINDINGS if f"halves+{name}" in FOUND_BY_HALVES),
     ("caching", "grouping"),
+    ("caching", "selecting"),
     ("s2to2", "s4to4"),
     ("s2to2+CD", "s4to4+CD"),
     ("s2to2", "gated"),

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Mapping, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli import systems as known
@@ -23,8 +23,8 @@ class Stage:
 
     Attributes:
         second: whether it goes on from a sentence-level model of seed 1.
-        finds: what its data has of where context matters: the ``words`` of which it saves ``FINDER`` bits, or
-            the ``tags`` that ``ctxmt corpus tag`` gives them; "" for nothing.
+        finds: what its data has of where context matters: the bits that it saves on every word those of
+            ``FINDERS``, or the ``tags`` that ``ctxmt corpus tag`` gives them; "" for nothing.
     """
 
     data: str
@@ -51,9 +51,17 @@ STAGES = {
     "search": Stage("data", 700, f"{SENTENCE} --max-tokens 1500"),
     "search-4000": Stage("data-4000", 700, f"{SENTENCE} --max-tokens 1500"),
     "context": _second("data-pronouns", 10000, LONG),
-    "weighted": _second("data-weighted", 10000, f"{LONG} --token-weights cxmi", finds="words"),
-    "selected": _second("data-selected", 10000, LONG, finds="words"),
-    "selected-weighted": _second("data-selected", 10000, f"{LONG} --token-weights cxmi", finds="words"),
+    "even": _second("data-pronouns-even", 10000, LONG),
+    "odd": _second("data-pronouns-odd", 10000, LONG),
+    **{
+        f"{kind}{stage}": _second(f"data-{kind}{data}", 10000, f"{LONG} {weights}", finds=finds)
+        for finds, kind in (("whole", ""), ("halves", "halves-"))
+        for stage, data, weights in (
+            ("weighted", "weighted", "--token-weights cxmi"),
+            ("selected", "selected", ""),
+            ("selected-weighted", "selected", "--token-weights cxmi"),
+        )
+    },
     "everything": _second("data-context", 10000, LONG),
     "starts": _second("data-starts", 10000, LONG),
     "upsampled": _second("data-upsampled", 10000, f"{LONG} --upsample pronoun=5", finds="tags"),
@@ -132,7 +140,7 @@ REQUIRED: Dict[str, System] = {
     "caching": System("context", _multi_source("caching")),
     "gated": System("context", _multi_source("gated")),
 }
-# With one seed. 2-to-1 has one target sentence, and so more sentences a token.
+# With one seed, but for three of them. 2-to-1 has one target sentence, and so more sentences a token.
 FURTHER: Dict[str, System] = {
     name: System("context", flags, (1,))
     for name, flags in {
@@ -145,22 +153,31 @@ FURTHER: Dict[str, System] = {
         "s4to4+shift+CD": f"{S4TO4} {CD} {SHIFT}",
         "s4to4+CD+sizes": f"{S4TO4} {CD} --sample-context-size",
         "2-to-1": f"{WINDOWS} --source-context 1 --max-tokens 1260",
-        "s2to2+CD+margin": f"{S2TO2} {CD} --criterion context_margin",
+        "s2to2+restart+CD+margin": f"{S2TO2} {RESTART} {CD} --criterion context_margin",
         "dual-encoder": _multi_source("dual-encoder"),
         "context-encoder": _multi_source("context-encoder"),
         "grouping": _multi_source("grouping"),
+        "selecting": f"{_multi_source('grouping')} --shortening select",
         "gated+sizes": f"{_multi_source('gated')} --sample-context-size",
         "MTCue": f"{known.SYSTEMS['mtcue'].words} --source-context 1 --max-tokens 820",
     }.items()
 }
-FURTHER["s2to2+restart"] = replace(FURTHER["s2to2+restart"], seeds=(1, 2, 3))
-# The two best, trained on what FINDER found (the loss weighted word by word, other sentences, and both), with
-# the loss weighted by the tags of phenomena, and on all sentences that have a context: once, or several times
-# where a tag is. (s2to2+restart+CD decides more pronouns, and costs BLEU.)
+RESTARTED = ("s2to2+restart", "s2to2+restart+CD")
+for name in ("s2to2+restart", "2-to-1", "MTCue"):
+    FURTHER[name] = replace(FURTHER[name], seeds=(1, 2, 3))
+# The two best, trained on what FINDERS found: the loss weighted word by word, other sentences, and both.
+# (s2to2+restart+CD decides more pronouns, and costs BLEU.)
 BEST = {
     "gated": f"{_multi_source('gated')} {DISCOUNTED} --context-discount 1",
     "s2to2+restart": FURTHER["s2to2+restart"].flags,
 }
+FOUND_BY_HALVES = {
+    "halves+weights": "halves-weighted",
+    "halves+selection": "halves-selected",
+    "halves+selection+weights": "halves-selected-weighted",
+}
+# The same, found by a model that was trained on the text that it searches; the loss weighted by the tags of
+# phenomena; and all sentences that have a context: once, or several times where a tag is.
 FINDINGS = {
     "weights": "weighted",
     "selection": "selected",
@@ -170,11 +187,15 @@ FINDINGS = {
     "everything+upsampling": "upsampled",
 }
 NEEDS: Dict[str, System] = {
-    f"{row}+{name}": System(stage, flags) for row, flags in BEST.items() for name, stage in FINDINGS.items()
+    **{
+        f"{row}+{name}": System(stage, flags)
+        for row, flags in BEST.items()
+        for name, stage in FOUND_BY_HALVES.items()
+    },
+    **{f"gated+{name}": System(stage, BEST["gated"], (1,)) for name, stage in FINDINGS.items()},
+    # Windows that also train on sentences which begin a document.
+    **{f"{row}+starts": replace(FURTHER[row], stage="starts", seeds=(1,)) for row in RESTARTED},
 }
-# Windows that also train on sentences which begin a document.
-for name in ("s2to2+restart", "s2to2+restart+CD"):
-    NEEDS[f"{name}+starts"] = replace(FURTHER[name], stage="starts")
 # What rows are compared with that a machine trained without bfloat16.
 FURTHER["float32-control"] = replace(REQUIRED["control"], seeds=(1,), amp=False)
 GRUS: Dict[str, System] = {
@@ -210,8 +231,10 @@ for language in ("de", "fr"):
             family=f"{language}-help-",
         )
 SYSTEMS = {**REQUIRED, **NEEDS, **FURTHER, **GRUS, **OF_HELP}
-# What did not suffice: evaluated, and run by name alone.
+# What finds for others, and what did not suffice: evaluated, and run by name alone.
 ATTEMPTS: Dict[str, System] = {
+    "gated-even": System("even", BEST["gated"], (1,)),
+    "gated-odd": System("odd", BEST["gated"], (1,)),
     "short-control": System("short", WINDOWS, (1,)),
     "short-s2to2+CD": System("short", f"{S2TO2} {CD}", (1,)),
 }
@@ -230,10 +253,14 @@ SEARCH: Dict[str, System] = {
 ALL = {**EVALUATED, **SEARCH}
 
 Run = Tuple[str, int]  # a row and a seed
-# Finds where context matters, for all seeds: by what each word of the training text gains from it, and not
-# from that of another document. Against no context, which it does not know, most of it is noise; and with
+Finders = Mapping[str, Run]  # of parts of the training text
+# Find where context matters, for all seeds: by what each word of the training text gains from it, and not
+# from that of another document. Against no context, which these do not know, most of it is noise; and with
 # --sample-context-size ``gated`` learns to leave its context out (docs/results/protocol.md).
-FINDER: Run = ("gated", 1)
+FINDERS: Dict[str, Finders] = {
+    "whole": {"context": ("gated", 1)},
+    "halves": {"context-even": ("gated-odd", 1), "context-odd": ("gated-even", 1)},
+}
 
 
 def control_of(row: str) -> str:
