@@ -51,7 +51,7 @@ def run(corpora, work, *rows, code=0):
 
 
 # Of every task, architecture, criterion and text one.
-WINDOWS = ["s4to4+CD+sizes", "s2to2+CD+margin"]
+WINDOWS = ["s4to4+CD+sizes", "s2to2+restart+CD+margin"]
 GRUS = ["GRU-sentence", "GRU-control", "GRU-s2to2"]
 ROWS = ["sentence", "control", *WINDOWS, "gated", "grouping", "MTCue", *GRUS]
 PAGES = ["de-help-sentence", "de-help-control", "de-help-caching"]

@@ -1,5 +1,6 @@
 """The driver of examples/evidence: which runs, from where, and what is skipped."""
 
+import itertools
 import json
 
 import pytest
@@ -27,7 +28,7 @@ def calls(evidence, place, monkeypatch):
 
     monkeypatch.setattr(evidence.driver, "workplace", lambda: place)
     monkeypatch.setattr(evidence.corpus, "prepare", lambda _, __, folder: done.append(folder))
-    monkeypatch.setattr(evidence.corpus, "find", lambda _, __, model: done.append(("find", model.parts[-3])))
+    monkeypatch.setattr(evidence.corpus, "find", lambda _, __, finders: done.append(("find", finders)))
     monkeypatch.setattr(evidence.corpus, "tag", lambda *_: done.append("tag"))
     monkeypatch.setattr(evidence.corpus, "embed", lambda _, __, folder: done.append(("embed", folder)))
     monkeypatch.setattr(evidence.corpus, "statistics", lambda *_: {})
@@ -139,6 +140,7 @@ def test_text_is_halved_by_documents_and_first_sentences_are_context(evidence, p
         arguments[-1].mkdir()
 
     monkeypatch.setattr(evidence.corpus, "ctxmt", ctxmt)
+    monkeypatch.setattr(evidence.corpus, "BLOCK", 2)
     pronouns = ["He saw it .", "It is .", "They", "a kit", "it 's"]
     prefix = place.corpora / "en-fr-subtitles" / "train"
     for kind, lines in {"en": pronouns, "fr": pronouns, "docids": "abbbb"}.items():
@@ -155,6 +157,9 @@ def test_text_is_halved_by_documents_and_first_sentences_are_context(evidence, p
     assert (text / "context.current").read_text().split() == list("010110111")
     assert (text / "pronouns.current").read_text().split() == list("000000101")
     assert (text / "starts.current").read_text().split() == list("000001101")
+    assert (text / "context-even.current").read_text().split() == list("010110000")
+    assert (text / "context-odd.current").read_text().split() == list("000000111")
+    assert (text / "pronouns-odd.current").read_text().split() == list("000000101")
     assert [command[command.index("--out") + 1].name for command in commands] == [
         "data-4000",
         "data",
@@ -169,17 +174,26 @@ def test_text_is_halved_by_documents_and_first_sentences_are_context(evidence, p
     assert not any("contrastive" in str(part) for command in commands for part in command)
 
 
-def test_where_context_matters_is_found_by_the_finder_first(evidence, place, calls):
-    evidence.driver.main(["gated+weights.2"])
-    assert calls == [
-        "data-pronouns",
-        ("train", "sentence", 1),
-        ("train", "gated", 1),
-        ("find", "gated.1"),
-        "data-weighted",
-        ("train", "gated+weights", 2),
-        ("evaluate", "gated+weights", 2),
-    ]
+@pytest.mark.parametrize(
+    "row, data, finders",
+    [
+        ("gated+weights", "data-weighted", {"context": ("gated", 1)}),
+        (
+            "gated+halves+selection",
+            "data-halves-selected",
+            {"context-even": ("gated-odd", 1), "context-odd": ("gated-even", 1)},
+        ),
+    ],
+)
+def test_where_context_matters_is_found_by_the_finders_first(evidence, place, calls, row, data, finders):
+    """A model of the same text, or for each half one that was trained on the other."""
+    evidence.driver.main([f"{row}.2"])
+    known = evidence.systems
+    learned = [known.STAGES[known.ALL[finder].stage].data for finder, _ in finders.values()]
+    trained = [("train", *finder) for finder in finders.values()]
+    found = [("find", finders), data, ("train", row, 2), ("evaluate", row, 2)]
+    first, *others = zip(learned, trained, strict=True)
+    assert calls == [first[0], ("train", "sentence", 1), first[1], *itertools.chain(*others), *found]
 
 
 def test_tags_need_no_finder(evidence, place, calls):
@@ -189,14 +203,19 @@ def test_tags_need_no_finder(evidence, place, calls):
     assert calls == [*prepared, start, row, ("evaluate", "gated+tags", 1)]
 
 
-def test_what_is_found_is_as_much_as_has_pronouns_on_the_same_text(evidence, place, monkeypatch):
+@pytest.mark.parametrize("finders", ["whole", "halves"])
+def test_what_is_found_is_as_much_as_has_pronouns_on_the_same_text(evidence, place, monkeypatch, finders):
+    chosen = {"context": "01010", "context-even": "01000", "context-odd": "00010"}
+
     def ctxmt(command, *arguments):
         given = dict(zip(arguments, arguments[1:], strict=False))
         if command == "probe":
-            assert arguments[:2] == ("model", place.work / "text" / "context") and given["--select"] == 2
-            assert given["--against"] == "random"
-            given["--select-output"].write_text("0\n1\n0\n1\n0\n")
-            given["--words"].write_text("bits\n")
+            model, text = arguments[:2]
+            finder = evidence.systems.FINDERS[finders][text.name]
+            assert model == evidence.training.checkpoint(place, *finder)
+            assert given["--select"] == chosen[text.name].count("1") and given["--against"] == "random"
+            given["--select-output"].write_text("".join(f"{mark}\n" for mark in chosen[text.name]))
+            given["--words"].write_text(f"bits of {text.name}\n")
         elif command == "corpus":
             assert arguments[:2] == ("tag", place.work / "text" / "context")
             given["--output"].write_text("tags\n")
@@ -207,21 +226,25 @@ def test_what_is_found_is_as_much_as_has_pronouns_on_the_same_text(evidence, pla
     text = place.work / "text"
     text.mkdir(parents=True)
     (text / "ready").touch()
-    (text / "pronouns.current").write_text("0\n0\n1\n1\n0\n")
-    (text / "context.current").write_text("0\n1\n1\n1\n0\n")
+    marks = {"pronouns": "00110", "pronouns-even": "00100", "pronouns-odd": "00010", "context": "01110"}
+    for part, current in marks.items():
+        (text / f"{part}.current").write_text("".join(f"{mark}\n" for mark in current))
     for kind in ("en", "fr", "docids"):
         (text / f"context.{kind}").write_text(f"{kind}\n")
     for _ in range(2):
-        evidence.corpus.find(place, evidence.texts.SUBTITLES, "model")
+        evidence.corpus.find(place, evidence.texts.SUBTITLES, evidence.systems.FINDERS[finders])
         evidence.corpus.tag(place, evidence.texts.SUBTITLES)
-    for folder in ("weighted", "tagged"):
+    kind = "halves-" if finders == "halves" else ""
+    for folder in (f"{kind}weighted", "tagged"):
         assert (text / f"{folder}.current").read_text() == (text / "pronouns.current").read_text()
     assert (text / "upsampled.current").read_text() == (text / "context.current").read_text()
-    assert (text / "selected.current").read_text() == "0\n1\n0\n1\n0\n"
-    for folder, name in evidence.corpus.FOUND.items():
+    assert (text / f"{kind}selected.current").read_text() == "0\n1\n0\n1\n0\n"
+    bits = "".join(f"bits of {part}\n" for part in evidence.systems.FINDERS[finders])
+    for folder in (f"{kind}weighted", f"{kind}selected", "tagged", "upsampled"):
         assert (text / f"{folder}.fr").read_text() == "fr\n"
         evidence.corpus.prepare(place, evidence.texts.SUBTITLES, f"data-{folder}")
-        content = {"words.jsonl": "bits\n", "tags.jsonl": "tags\n"}[name]
+        name = evidence.corpus.FOUND[folder].partition(".")[2]
+        content = {"words.jsonl": bits, "tags.jsonl": "tags\n"}[name]
         assert (place.work / f"data-{folder}" / f"train.en-fr.{name}").read_text() == content
 
 
@@ -289,6 +312,6 @@ def test_terms_are_compared_as_soon_as_the_simpler_systems_have_translated(evide
 
 
 def test_sentence_vectors_are_made_for_the_system_that_reads_them(evidence, place, calls):
-    evidence.driver.main(["MTCue", "gated.1"])
+    evidence.driver.main(["MTCue.1", "gated.1"])
     assert calls.count(("embed", "data-pronouns")) == 1
     assert calls.index(("embed", "data-pronouns")) < calls.index(("train", "MTCue", 1))

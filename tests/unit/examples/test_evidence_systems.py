@@ -27,7 +27,8 @@ def test_runs_of_names(evidence):
         *(("control", n) for n in (1, 2, 3)),
     ]
     assert systems.chosen(["gated", "control.3"], seeds=1) == [("gated", 1), ("control", 3)]
-    assert systems.chosen(["2-to-1"]) == systems.chosen(["2-to-1.1"]) == [("2-to-1", 1)]
+    assert systems.chosen(["s4to4"]) == systems.chosen(["s4to4.1"]) == [("s4to4", 1)]
+    assert systems.chosen(["2-to-1.2", "2-to-1"]) == [("2-to-1", seed) for seed in (2, 1, 3)]
     assert systems.chosen(["search"]) == [(name, 1) for name in systems.SEARCH]
     assert systems.chosen(["search-dropout-0.3", "search-dropout-0.3.1"]) == [("search-dropout-0.3", 1)]
     for wrong in ("s9to9", "gated.x", "gated.", "gated.0", ".1", "gated.²"):
