@@ -1,5 +1,6 @@
 """Decides whether a phrase occurs in a translation, and what the phrases in it tell of an attribute."""
 
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterable, Optional, Sequence
@@ -10,8 +11,13 @@ Occurs = Callable[[str, str], bool]  # (phrase, text)
 
 
 def in_surface_form(occurs: Occurs, surface: Callable[[str], str]) -> Occurs:
-    """Compare phrases and texts in their surface form: a lower-cased model's output has no capitals."""
-    return lambda phrase, text: occurs(surface(phrase), surface(text))
+    """Compare phrases and texts in their surface form, because a lower-cased model's output has no capitals,
+    and with composed characters, because an accent may be a character of its own."""
+
+    def form(text: str) -> str:
+        return unicodedata.normalize("NFC", surface(text))
+
+    return lambda phrase, text: occurs(form(phrase), form(text))
 
 
 def words_among(phrase: str, text: str) -> bool:

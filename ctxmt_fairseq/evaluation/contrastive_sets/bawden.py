@@ -1,11 +1,12 @@
 """The discourse test sets of Bawden et al. (2018) and their Czech extension: JSON blocks."""
 
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Set
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.evaluation.contrastive_sets.examples import ContrastiveExample, example_of_texts
+from ctxmt_fairseq.evaluation.contrastive_sets.examples import Candidate, ContrastiveExample, example_of_texts
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
 from ctxmt_fairseq.text.json_files import Place, get, get_sentences, load_json
 from ctxmt_fairseq.text.text_lines import PathLike
@@ -21,7 +22,7 @@ class Bawden(ContrastiveFormat):
 
     Each variant or example becomes one contrastive example, and its last sentence is the current one. The
     phenomenon is, for example, ``anaphora m.sg``, or the block's type (``disambig``, ``repet``). The files
-    give no distance, so ``deciding_distance`` finds it where it can.
+    give no distance, so ``deciding_distances`` finds it where it can.
 
     Scoring: sum over the current sentence, because the suite's ``evaluate.py`` compares raw model scores of
     the candidates for the current sentence.
@@ -40,44 +41,40 @@ class Bawden(ContrastiveFormat):
             raise BadInput("expected an object of numbered blocks", path)
         for name in blocks:
             block = list(_block(path, name, blocks[name]))
-            for one in block:
-                yield replace(one, distance=deciding_distance(one, block))
+            distances = deciding_distances(block)
+            for one, distance in zip(block, distances, strict=True):
+                yield replace(one, distance=distance)
 
 
-def deciding_distance(example: ContrastiveExample, block: List[ContrastiveExample]) -> Optional[int]:
-    """How many sentences back the sentence is that decides an example; None if its block does not tell.
+def deciding_distances(block: List[ContrastiveExample]) -> List[Optional[int]]:
+    """How many sentences back the sentence is that decides each example; None if its block does not tell.
 
-    An example's twins have the same current sentence, but another translation of it is right. The deciding
-    sentence is the one in which the context differs from that of every twin, on the source or the target
-    side, if there is exactly one such sentence.
+    An example's twins have the same current sentence and as many before it, but another translation is right.
+    The deciding sentence is the one that differs from that of every twin, on the source or the target side,
+    if there is exactly one such sentence.
     """
-    twins = [other for other in block if _twins(example, other)]
-    differing = [_differences(example, twin) for twin in twins]
-    decisive = set.intersection(*differing) if differing else set()
-    return decisive.pop() if len(decisive) == 1 else None
+    right: Dict[Tuple[Any, ...], Set[str]] = defaultdict(set)
+    for example in block:
+        for known in _known(example):
+            right[known].add(_right(example).current)
+    found: List[Optional[int]] = []
+    for example in block:
+        alone, *sentences = (len(right[known]) for known in _known(example))
+        decisive = [at for at, several in enumerate(sentences) if alone > 1 and several == 1]
+        found.append(len(sentences) - decisive[0] if len(decisive) == 1 else None)
+    return found
 
 
-def _twins(one: ContrastiveExample, other: ContrastiveExample) -> bool:
-    """Whether only the context tells which translation is right in which example."""
-    return (
-        one.source == other.source
-        and len(one.source_before) == len(other.source_before)
-        and one.candidates[one.correct].current != other.candidates[other.correct].current
-    )
+def _right(example: ContrastiveExample) -> Candidate:
+    return example.candidates[example.correct]
 
 
-def _differences(one: ContrastiveExample, other: ContrastiveExample) -> Set[int]:
-    """The distances of the context sentences that differ."""
-    sides = (
-        (one.source_before, other.source_before),
-        (one.candidates[one.correct].before, other.candidates[other.correct].before),
-    )
-    return {
-        len(mine) - at
-        for mine, yours in sides
-        for at, (a, b) in enumerate(zip(mine, yours, strict=True))
-        if a != b
-    }
+def _known(example: ContrastiveExample) -> Iterator[Tuple[Any, ...]]:
+    """Who has the current sentence to translate, and then also who has each one of its context sentences."""
+    current = example.source, len(example.source_before)
+    yield current
+    for place in enumerate(zip(example.source_before, _right(example).before, strict=True)):
+        yield (*current, place)
 
 
 def _block(path: Path, name: str, block: Any) -> Iterator[ContrastiveExample]:

@@ -1,5 +1,7 @@
 """Formality by annotated phrases: the annotation, the shared task's rule, and refusals."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,12 @@ from ctxmt_fairseq.evaluation.attribute_control.formal_references import (
     read_references,
 )
 from ctxmt_fairseq.evaluation.attribute_control.formality import count_formality, formality_of
-from ctxmt_fairseq.evaluation.attribute_control.judging import anywhere, whole_words, words_among
+from ctxmt_fairseq.evaluation.attribute_control.judging import (
+    anywhere,
+    in_surface_form,
+    whole_words,
+    words_among,
+)
 
 FORMAL_LINE = "[F]Haben Sie[/F] [F]Ihren[/F] Hut, Anna?"
 INFORMAL_LINE = "[F]Hast du[/F] [F]deinen[/F] Hut, Anna?"
@@ -143,6 +150,15 @@ def test_counts_follow_the_rule_of_the_shared_task(rows):
 )
 def test_whole_words(phrase, text, found):
     assert whole_words(phrase, text) == found
+
+
+def test_phrases_are_found_however_their_accents_are_written():
+    composed, decomposed = (unicodedata.normalize(form, "fatigué") for form in ("NFC", "NFD"))
+    assert composed != decomposed
+    for occurs in (whole_words, words_among, anywhere):
+        rule = in_surface_form(occurs, str.lower)
+        assert rule(composed.upper(), f"il est {decomposed}") and rule(decomposed, f"il est {composed}")
+        assert not rule("fatigue", f"il est {decomposed}")
 
 
 # --- files ---
