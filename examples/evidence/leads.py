@@ -2,7 +2,7 @@
 
 import functools
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -82,22 +82,15 @@ def control(results: Results, row: str, seed: int) -> Optional[Dict[str, Any]]:
 def over_control(results: Results) -> Dict[Run, Lead]:
     """Accuracy of every run minus that of the control's same seed."""
     pairs = {}
-    for (row, seed), one in results.items():
-        if row in SYSTEMS and not row.endswith("control") and "pronouns" in one:
-            other = control(results, row, seed)
-            if other:
-                pairs[row, seed] = right(one), right(other)
+    for run, one, other in _beside_control(results):
+        if "pronouns" in one and not run[0].endswith("control"):
+            pairs[run] = right(one), right(other)
     return _leads(pairs)
 
 
 def between_rows(results: Results) -> Dict[Tuple[str, str, int], Lead]:
     """Accuracy of the second of ``PAIRS`` minus that of the first, in every seed that both have."""
-    found = {}
-    for first, second in PAIRS:
-        for row, seed in results:
-            if row == second and (first, seed) in results:
-                found[first, second, seed] = right(results[second, seed]), right(results[first, seed])
-    return _leads(found)
+    return _leads({pair: (right(ours), right(theirs)) for pair, ours, theirs in _in_pairs(results)})
 
 
 def over_random(results: Results) -> Dict[Run, Lead]:
@@ -114,32 +107,40 @@ def over_random(results: Results) -> Dict[Run, Lead]:
 def random_over_control(results: Results) -> Dict[Run, Lead]:
     """Accuracy with a random context minus that of the control's same seed."""
     pairs = {}
-    for (row, seed), one in results.items():
-        if row in SYSTEMS and "random" in one.get("pronouns", {}):
-            other = control(results, row, seed)
-            if other:
-                pairs[row, seed] = right(one, "random"), right(other)
+    for run, one, other in _beside_control(results):
+        if "random" in one.get("pronouns", {}):
+            pairs[run] = right(one, "random"), right(other)
     return _leads(pairs)
 
 
 def bleu_over_control(results: Results) -> Dict[Run, Lead]:
     """BLEU of every context system minus that of the control's same seed."""
     found = {}
-    for (row, seed), one in results.items():
-        if row in SYSTEMS and SYSTEMS[row].reads_context:
-            other = control(results, row, seed) or {}
-            found[row, seed] = _bleu(one, other) or _bleu_then(one, other)
+    for run, one, other in _beside_control(results):
+        if SYSTEMS[run[0]].reads_context:
+            found[run] = _bleu(one, other) or _bleu_then(one, other)
     return _corrected(found)
 
 
 def bleu_between_rows(results: Results) -> Dict[Tuple[str, str, int], Lead]:
     """BLEU of the second of ``PAIRS`` minus that of the first, in every seed that both have."""
-    found = {}
+    return _corrected({pair: _bleu(ours, theirs) for pair, ours, theirs in _in_pairs(results)})
+
+
+def _beside_control(results: Results) -> Iterator[Tuple[Run, Dict[str, Any], Dict[str, Any]]]:
+    """Every run that has a control, its result and that of the control."""
+    for run, one in results.items():
+        other = control(results, *run) if run[0] in SYSTEMS else None
+        if other:
+            yield run, one, other
+
+
+def _in_pairs(results: Results) -> Iterator[Tuple[Tuple[str, str, int], Dict[str, Any], Dict[str, Any]]]:
+    """Of ``PAIRS`` both names and a seed, and the results of the second and the first."""
     for first, second in PAIRS:
         for row, seed in results:
             if row == second and (first, seed) in results:
-                found[first, second, seed] = _bleu(results[second, seed], results[first, seed])
-    return _corrected(found)
+                yield (first, second, seed), results[second, seed], results[first, seed]
 
 
 def bleu_of_post_editing(results: Results) -> Dict[Run, Lead]:
@@ -158,7 +159,7 @@ def _bleu(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Optional[Differ
 def _bleu_then(one: Mapping[str, Any], control: Mapping[str, Any]) -> Optional[Difference]:
     """In a result older than the statistics, unless the control has been trained anew since."""
     for each in one.get("compared", {}).get("comparisons", ()):
-        if each["metric"] == "bleu" and control and each["score_a"] == score(control, "BLEU"):
+        if each["metric"] == "bleu" and each["score_a"] == score(control, "BLEU"):
             return each["score_b"] - each["score_a"], each["randomization_p"], None
     return None
 
