@@ -12,13 +12,21 @@ from ctxmt_fairseq.text.languages import words_of
 
 logger = logging.getLogger(__name__)
 TAG = r"<[^<>\n]*>|\{\\[^{}\n]*\}"  # of HTML and subtitles; of ASS
+CODE = r"`+[^`\n]*`+"  # of Markdown
 _CLOSES = re.compile(r"</|\{\\[a-z]+0\}|\]")
 _EITHER = re.compile(r"[*_]+")  # opens the first time, closes the second
 _PLACEHOLDER = (
     r"%(?:\(\w+\)|\d+\$)?[-+#0]{0,3}\d{0,4}(?:\.\d{1,4})?[sdifuxXc@](?!\w)|\$?\{\{?\w*\}?\}|\$[A-Za-z_]\w*"
-    r"|&#?\w+;|`[^`\n]*`"
+    rf"|&#?\w+;|{CODE}"
 )
 _KEPT = re.compile(f"{TAG}|{_PLACEHOLDER}")
+
+
+def in_place_of(part: str, text: str) -> str:
+    """A text with the white space that stands around another one."""
+    body = part.strip()
+    begin = part.index(body)
+    return part[:begin] + text + part[begin + len(body) :]
 
 
 def weight(text: str) -> int:

@@ -22,7 +22,7 @@ class Prose(FileFormat):
         parts: List[str] = []  # of the file: all that is between sentences, and the sentences
         slots, lines = [], []
         for number, row in enumerate(self.rows):
-            body = row.strip()
+            body = row.lstrip("\ufeff").strip()
             begin = row.index(body)
             parts.append(row[:begin])
             found = cut(body)

@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 _TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
 _TAG = re.compile(TAG)
+_BLOCK = re.compile(TAG + r"|\{[^{}\n]*\}")  # in SubStation Alpha braces hold comments, too
 _DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")
 _END = re.compile(r"[.!?…:;。！？‥][\"'”’»)\]」』♪]*$")
 _SPEAKER = re.compile(r"[-–—]\s*")  # begins the lines of a cue in which several speak
@@ -64,7 +65,10 @@ class Subtitles(FileFormat):
         self.cues = [*(_dialogue(self.rows, path) if self.dialogue else _timed(self.rows))]
         if not self.cues:
             raise BadInput("expected subtitles, found no time of one", path)
-        self.groups = [group for number, cue in enumerate(self.cues) for group in _groups(number, cue.lines)]
+        self.tag = _BLOCK if self.dialogue else _TAG
+        self.groups = [
+            group for number, cue in enumerate(self.cues) for group in _groups(number, cue.lines, self.tag)
+        ]
         self._warn_of_others()
 
     def _warn_of_others(self) -> None:
@@ -136,7 +140,7 @@ class Subtitles(FileFormat):
             if not any(number in parts for number, _ in numbered):
                 continue
             texts = [
-                _laid_out(group, parts[number]) if number in parts else group.lines
+                _laid_out(group, parts[number], self.tag) if number in parts else group.lines
                 for number, group in numbered
             ]
             if self.dialogue:
@@ -199,18 +203,19 @@ def _seconds(parts: Sequence[Optional[str]]) -> float:
     return 3600 * int(hours or 0) + 60 * int(minutes or 0) + int(seconds or 0) + float(f"0.{fraction}")
 
 
-def _groups(cue: int, lines: Sequence[str]) -> Iterator[_Group]:
+def _groups(cue: int, lines: Sequence[str], tag: "re.Pattern[str]") -> Iterator[_Group]:
     """What each speaker says in a cue."""
     texts = [text for line in lines for text in re.split(r"\\[Nn]", line)]
-    speakers = sum(bool(_SPEAKER.match(_TAG.sub("", text))) for text in texts)
+    speaks = [bool(_SPEAKER.match(tag.sub("", text))) for text in texts]
+    speakers = sum(speaks)
     groups: List[List[str]] = []
-    for text in texts:
-        if groups and not (speakers > 1 and _SPEAKER.match(_TAG.sub("", text))):
+    for text, begins in zip(texts, speaks, strict=True):
+        if groups and not (speakers > 1 and begins):
             groups[-1].append(text)
         else:
             groups.append([text])
     for group in groups:
-        text, tags = without(_TAG, " ".join(group))
+        text, tags = without(tag, " ".join(group))
         found = _SPEAKER.match(text) if speakers > 1 else None
         speaker = found[0] if found else ""
         yield _Group(cue, group, speaker, text[len(speaker) :], tags)
@@ -234,8 +239,8 @@ def _sentences(
             yield " ".join(sentence.split()), where
 
 
-def _laid_out(group: _Group, parts: Sequence[str]) -> List[str]:
+def _laid_out(group: _Group, parts: Sequence[str], tag: "re.Pattern[str]") -> List[str]:
     """The lines of a group: as many as before, if there are words enough."""
     text = group.speaker + (" ".join(filter(None, parts)) or EMPTY).replace("-->", "->")
-    lines = shared_out(text, [weight(_TAG.sub("", line)) for line in group.lines])
+    lines = shared_out(text, [weight(tag.sub("", line)) for line in group.lines])
     return put_back("\n".join(filter(None, lines)), group.tags).split("\n")

@@ -81,6 +81,9 @@ def test_substation_alpha(tmp_path):
     assert [event.plaintext for event in pysubs2.SSAFile.from_string(text, format_="ass")][
         -1
     ] == "Eh bien, le voilà"
+    comment = ASS.replace("Bye.", "{a pun}Bye.")
+    sentences, text = translated(Subtitles, tmp_path / "a.ass", comment)
+    assert sentences[0][1] == "Bye." and text == comment
 
 
 @pytest.mark.parametrize(
