@@ -30,14 +30,14 @@ from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, read_contrastive_set, texts_of
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
-from ctxmt_fairseq.generation.given_documents import GivenDocuments
+from ctxmt_fairseq.generation.given_documents import GivenDocuments, entries, given_glossary
 from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
 from ctxmt_fairseq.generation.long_sentences import WAYS, FittedText, refuse_long
 from ctxmt_fairseq.generation.quantization import QUANTIZATIONS, quantize
 from ctxmt_fairseq.generation.search_settings import BOUNDS, DOCUMENTS_AT_ONCE, SearchSettings
 from ctxmt_fairseq.generation.translations import Score, Translation, joined
 from ctxmt_fairseq.generation.user_code import import_user_dir
-from ctxmt_fairseq.text.glossary import Glossary, read_glossary
+from ctxmt_fairseq.text.glossary import Glossary
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 logger = logging.getLogger(__name__)
@@ -188,7 +188,7 @@ class Translator:
         Args, raises:
             as ``translate``; errors count documents from the first of those that are taken together.
         """
-        rest, once = iter(documents), copy.copy(self)
+        rest, once = iter(entries(documents, "documents")), copy.copy(self)
         once._warned_of, once._part_of_text = None, True
         while block := [*itertools.islice(rest, self.documents_at_once)]:
             yield from once.translate(block, **search)
@@ -218,7 +218,7 @@ class Translator:
         settings = self.search.changed(**search)
         if self.loaded.task.context_options().context_selection == "reference":
             raise BadInput("--context-selection reference needs references: call score, which is given them")
-        translator = self.document_translator(settings, read_glossary(glossary, keep))
+        translator = self.document_translator(settings, given_glossary(glossary, keep))
         fitted = translator.fit(text, self.too_long)
         metadata = self._contexts(text, contexts, fitted)
         if text != self._warned_of and not (self._part_of_text and self._warned_of):

@@ -93,6 +93,7 @@ class Translate(SharedCommand):
     def run(self) -> None:
         from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
         from ctxmt_fairseq.text.glossary import read_glossary
+        from ctxmt_fairseq.text.text_lines import iterate_lines
 
         mark, glossary = self._mark(), read_glossary(self.glossary, self.keep)
         # What is wrong with a file is said before the model is loaded.
@@ -109,7 +110,8 @@ class Translate(SharedCommand):
             self._check(model, documents, bool(metadata))
             warned = warned or model.loaded.warn_of_unknown(self.input, sources=documents.sentences)
             if self.target_context_from == STANDARD:
-                remark = post_edit(translator, documents, sys.stdin, sys.stdout, metadata, self.too_long)
+                corrections = iterate_lines(STANDARD)
+                remark = post_edit(translator, documents, corrections, sys.stdout, metadata, self.too_long)
             else:
                 output, beside = self._outputs(model.loaded.languages, documents, mark)
                 given = self.target_context_from, self.scores, metadata
@@ -178,7 +180,9 @@ class Translate(SharedCommand):
                 none = "--json-lines, --docids, --current, --target-context-from"
                 raise BadInput(f"leave out {none} beside --joined")
             return input_documents.read_joined(self.input, self.joined)
-        if self.json_lines or self.input.lower().endswith(".jsonl") and not self.docids:
+        if self.json_lines or self.input.lower().endswith(".jsonl"):
+            if self.docids or self.current:
+                raise BadInput("JSON lines say it themselves: leave out --docids, --current", self.input)
             return input_documents.read_json_lines(self.input, self.source_column, self.document_column)
         if self.docids:
             return input_documents.read_with_ids(self.input, self.docids, self.current)

@@ -3,7 +3,7 @@
 import contextlib
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, TextIO, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, TextIO, Tuple
 
 import numpy as np
 import torch
@@ -150,7 +150,7 @@ def _run(
 def post_edit(
     translator: DocumentTranslator,
     documents: InputDocuments,
-    corrections: TextIO,
+    corrections: Iterator[str],
     output: TextIO,
     metadata: Optional[Sequence[Mapping[str, str]]] = None,
     too_long: str = "error",
@@ -179,7 +179,6 @@ def post_edit(
         translator.count_terms(running, line, translation)
         output.write(translation + "\n")
         output.flush()
-        correction = corrections.readline().strip()
-        if correction:
+        if correction := next(corrections, "").strip():
             running.record(line, loaded.encode_target(correction))
     return text.remark

@@ -88,6 +88,16 @@ def test_joined_sentences_have_no_other_form(capsys, option):
     assert end.value.code == 2 and line.startswith("ctxmt: error: leave out --json-lines, ")
 
 
+@pytest.mark.parametrize(
+    "options", ["a --json-lines --docids x", "a.jsonl --docids x", "a.jsonl --current x"]
+)
+def test_json_lines_have_no_other_form(capsys, options):
+    with pytest.raises(SystemExit) as end:
+        main(["translate", "nowhere.pt", *options.split()])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert end.value.code == 2 and line.endswith("leave out --docids, --current")
+
+
 def test_json_lines(tmp_path):
     records = [{"source": "a", "document": 1}, {"source": "", "document": "x", "current": False}]
     read = read_json_lines(file(tmp_path, "in", *map(json.dumps, records)))

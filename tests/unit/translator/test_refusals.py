@@ -137,6 +137,20 @@ def test_what_a_model_cannot_do(loaded, models):
     assert "no such file or folder" in refused(model.contrast, "nowhere")
 
 
+def test_terms_that_are_none(loaded):
+    translate = loaded["document_window"].translate
+    assert refused(translate, DOCUMENTS, keep="ACME") == "keep: expected a list of terms, found a str"
+    assert refused(translate, DOCUMENTS, keep=[3]) == "keep[0]: expected a text, found a int"
+    assert "glossary['a']: expected a text" in refused(translate, DOCUMENTS, glossary={"a": 3})
+    assert "glossary: expected text, found half" in refused(translate, DOCUMENTS, glossary={"\ud800": "a"})
+    assert "glossary: expected a file, or target" in refused(translate, DOCUMENTS, glossary=[("a", "b")])
+
+
+def test_no_documents_one_after_the_other(loaded):
+    each = loaded["document_window"].translate_each
+    assert refused(lambda: list(each(None))).startswith("documents: expected a list of documents")
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_a_model_whose_probabilities_are_no_numbers(models, task):
     model = Translator.load(models[task], **SEARCH)
