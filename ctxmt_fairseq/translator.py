@@ -32,13 +32,12 @@ from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
 from ctxmt_fairseq.generation.given_documents import GivenDocuments, entries, given_glossary
 from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
-from ctxmt_fairseq.generation.long_sentences import WAYS, FittedText, refuse_long
+from ctxmt_fairseq.generation.long_sentences import WAYS, refuse_long
 from ctxmt_fairseq.generation.quantization import QUANTIZATIONS, quantize
 from ctxmt_fairseq.generation.search_settings import BOUNDS, DOCUMENTS_AT_ONCE, SearchSettings
 from ctxmt_fairseq.generation.translations import Score, Translation, joined
 from ctxmt_fairseq.generation.user_code import import_user_dir
 from ctxmt_fairseq.text.glossary import Glossary
-from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 logger = logging.getLogger(__name__)
 PathLike = Union[str, Path]
@@ -220,15 +219,14 @@ class Translator:
             raise BadInput("--context-selection reference needs references: call score, which is given them")
         translator = self.document_translator(settings, given_glossary(glossary, keep))
         fitted = translator.fit(text, self.too_long)
-        metadata = self._contexts(text, contexts, fitted)
+        metadata = self._metadata(text, contexts)
         if text != self._warned_of and not (self._part_of_text and self._warned_of):
             warned = self.loaded.warn_of_unknown("documents", sources=text.sentences)
             if warned or not self._part_of_text:  # an evaluation translates the same text in many contexts
                 self._warned_of = text
         found: Dict[int, List[Translation]] = {}
         if fitted.sources:
-            how: Any = {"contexts": metadata, "sentences": fitted.sentences}
-            running = translator.running(fitted.sources, fitted.documents, **how)
+            running = translator.running_of(fitted, metadata)
             lines = translator.translate(running, range(len(fitted.sources)))
             progress = tqdm(lines, total=len(fitted.sources), unit="sentence", leave=None, disable=None)
             for line, nbest in progress:
@@ -256,7 +254,7 @@ class Translator:
         """
         text, given = GivenDocuments.of(documents), GivenDocuments.of(translations, "translations")
         text.check_alike(given, "translations")
-        metadata = self._contexts(text, contexts)
+        metadata = self._metadata(text, contexts)
         self.loaded.warn_of_unknown("documents", text.sentences, given.sentences)
         if not text.sentences:
             return text.nested([])
@@ -266,7 +264,8 @@ class Translator:
             (sources, targets), (text.place, given.place), self.loaded.limits, strict=True
         ):
             refuse_long(sentences, range(len(sentences)), place, limit)
-        scorer = TranslationScorer(sources, targets, text.documents, metadata)
+        known = self.loaded.contexts_of(text.sentences, metadata)
+        scorer = TranslationScorer(sources, targets, text.documents, known)
         scores = [scores.current for scores in scorer.scores(self.loaded)]
         return text.nested([Score(float(tokens.sum()), tokens.tolist()) for tokens in scores])
 
@@ -299,14 +298,8 @@ class Translator:
         """A translator of documents of tokens, with these settings of the search or the translator's own."""
         return DocumentTranslator(self.loaded, search or self.search, self.documents_at_once, glossary)
 
-    def _contexts(
-        self, text: GivenDocuments, contexts: Any, fitted: Optional[FittedText] = None
-    ) -> Optional[SentenceContexts]:
-        """What the models read besides the tokens; None if they read no metadata."""
+    def _metadata(self, text: GivenDocuments, contexts: Any) -> List[Dict[str, str]]:
         metadata = text.metadata(contexts)
         if contexts is not None and not self.loaded.reads_metadata:
             raise BadInput("contexts: leave them out; only models of the task metadata_context read them")
-        sentences = text.sentences
-        if fitted is not None:
-            sentences, metadata = fitted.sentences, [metadata[line] for line in fitted.origins.tolist()]
-        return self.loaded.contexts_of(sentences, metadata) if sentences else None
+        return metadata

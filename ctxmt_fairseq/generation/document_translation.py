@@ -1,7 +1,7 @@
 """Translates whole documents, many side by side: each sentence after the earlier ones of its document."""
 
 import functools
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -93,6 +93,18 @@ class DocumentTranslator:
             current=current,
             terms=[self.terms.tokens(sentence) for sentence in sentences] if self.terms else None,
         )
+
+    def running_of(
+        self,
+        text: FittedText,
+        metadata: Optional[Sequence[Mapping[str, str]]] = None,
+        targets: Optional[Sequence[torch.Tensor]] = None,
+        current: Optional[np.ndarray] = None,
+    ) -> RunningDocuments:
+        """The same for a text that fits; ``metadata`` is that of each sentence as it was given."""
+        known = [metadata[line] if metadata else {} for line in text.origins.tolist()]
+        contexts = self.loaded.contexts_of(text.sentences, known)
+        return self.running(text.sources, text.documents, targets, contexts, current, text.sentences)
 
     def translate(
         self, running: RunningDocuments, lines: Sequence[int]

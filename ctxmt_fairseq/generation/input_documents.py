@@ -64,6 +64,21 @@ class InputDocuments:
         """Name the place of a sentence in the input."""
         return f"{self.file}:{self.before + self.output_lines[sentence] + 1}"
 
+    @classmethod
+    def of_file(
+        cls,
+        file: PathLike,
+        sentences: List[str],
+        lengths: Sequence[int],
+        lines: Sequence[int],
+        height: int,
+        **more: Any,
+    ) -> "InputDocuments":
+        """Sentences that are all translated, with those of each document counted, which may be none."""
+        documents = Documents.from_lengths([length for length in lengths if length])
+        every, places = np.ones(len(sentences), bool), np.array(lines, np.int64)
+        return cls(sentences, documents, every, places, height, file, **more)
+
     @property
     def with_separator(self) -> Optional[str]:
         """How many sentences have the separator's name in them, and where; None: there are none."""
@@ -122,19 +137,15 @@ def iterate_documents(text: PathLike) -> Iterator[InputDocuments]:
 
 
 def _blank_line_documents(read: Sequence[str], text: PathLike, before: int = 0) -> InputDocuments:
-    sentences, lengths, lines = [], [], []
-    between = True
+    sentences, lengths, lines = [], [0], []
     for number, sentence in enumerate(read):
         if sentence:
-            if between:
-                lengths.append(0)
-            lengths[-1] += 1
             sentences.append(sentence)
             lines.append(number)
-        between = not sentence
-    flags = np.ones(len(sentences), bool)
-    numbers = np.array(lines, np.int64)
-    return InputDocuments(sentences, Documents.from_lengths(lengths), flags, numbers, len(read), text, before)
+            lengths[-1] += 1
+        else:
+            lengths.append(0)
+    return InputDocuments.of_file(text, sentences, lengths, lines, len(read), before=before)
 
 
 def read_joined(text: PathLike, joint: str) -> InputDocuments:

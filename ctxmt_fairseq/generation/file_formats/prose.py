@@ -2,12 +2,9 @@
 
 from typing import List, Optional, Sequence, Tuple
 
-import numpy as np
-
 from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
 from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
-from ctxmt_fairseq.text.documents import Documents
 
 
 class Prose(FileFormat):
@@ -39,12 +36,5 @@ class Prose(FileFormat):
                 written[slot] = each.text if each else written[slot]
             return "".join(written)
 
-        return InputDocuments(
-            sentences,
-            Documents.from_lengths([len(sentences)] if sentences else []),
-            np.ones(len(sentences), bool),
-            np.array(lines, np.int64),
-            len(self.rows),
-            self.path,
-            render=render,
-        )
+        height = len(self.rows)
+        return InputDocuments.of_file(self.path, sentences, [len(sentences)], lines, height, render=render)

@@ -10,8 +10,6 @@ import logging
 import re
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
-import numpy as np
-
 from ctxmt_fairseq.base.errors import BadInput, named
 from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
 from ctxmt_fairseq.generation.file_formats.layout import (
@@ -24,7 +22,6 @@ from ctxmt_fairseq.generation.file_formats.layout import (
 )
 from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
-from ctxmt_fairseq.text.documents import Documents
 
 logger = logging.getLogger(__name__)
 _TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
@@ -93,8 +90,8 @@ class Subtitles(FileFormat):
                 for text, where in _sentences(run, self.groups, cut):
                     sentences.append(text)
                     places.append(where)
-            lengths += [len(sentences) - before] if len(sentences) > before else []
-        lines = np.array([self.cues[self.groups[where[0][0]].cue].line for where in places], np.int64)
+            lengths.append(len(sentences) - before)
+        lines = [self.cues[self.groups[where[0][0]].cue].line for where in places]
 
         def render(documents: InputDocuments, found: Sequence[Optional[Translated]]) -> str:
             parts: Dict[int, List[str]] = {}
@@ -104,15 +101,7 @@ class Subtitles(FileFormat):
                     parts.setdefault(group, []).append(share)
             return self._with(parts)
 
-        return InputDocuments(
-            sentences,
-            Documents.from_lengths(lengths),
-            np.ones(len(sentences), bool),
-            lines,
-            len(self.rows),
-            self.path,
-            render=render,
-        )
+        return InputDocuments.of_file(self.path, sentences, lengths, lines, len(self.rows), render=render)
 
     def _documents(self) -> Iterator[List[List[int]]]:
         """The documents: groups in runs that may be one sentence."""

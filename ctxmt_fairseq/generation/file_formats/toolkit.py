@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
-import numpy as np
 import regex
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -20,7 +19,6 @@ from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
 from ctxmt_fairseq.generation.file_formats.layout import CODE, TAG, in_place_of, kept_texts, put_back, without
 from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
-from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.languages import primary
 
 logger = logging.getLogger(__name__)
@@ -95,13 +93,9 @@ class Toolkit(FileFormat):
             return self._filled(made, languages)[0]
 
         # Which line a text is on is not known: messages count texts.
-        numbers = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
-        lengths = [len(sentences)] if sentences else []
-        ones = np.ones(len(sentences), bool)
-        documents = Documents.from_lengths(lengths)
-        return InputDocuments(
-            sentences, documents, ones, numbers, len(parts), f"{self.path}, text", render=render
-        )
+        numbers = [number for number, each in enumerate(parts) for _ in each]
+        texts = f"{self.path}, text"
+        return InputDocuments.of_file(texts, sentences, [len(sentences)], numbers, len(parts), render=render)
 
     def _filled(
         self, made: Optional[Dict[str, str]], languages: Tuple[str, str] = ("", "")
