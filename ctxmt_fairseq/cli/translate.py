@@ -37,9 +37,9 @@ from ctxmt_fairseq.cli.options.model import TOO_LONG, Model, TooLong, search
 from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE
 
 if TYPE_CHECKING:
+    from ctxmt_fairseq.generation.document_translation import DocumentTranslator
     from ctxmt_fairseq.generation.file_formats import FileFormat
     from ctxmt_fairseq.generation.input_documents import InputDocuments
-    from ctxmt_fairseq.translator import Translator
 
 
 class Translate(SharedCommand):
@@ -107,7 +107,7 @@ class Translate(SharedCommand):
             texts = iter([(documents, self._metadata(documents))])
         remarks, warned = list[Optional[str]](), False
         for documents, metadata in texts:
-            self._check(model, documents, bool(metadata))
+            self._check(translator, documents, bool(metadata))
             warned = warned or model.loaded.warn_of_unknown(self.input, sources=documents.sentences)
             if self.target_context_from == STANDARD:
                 corrections = iterate_lines(STANDARD)
@@ -196,22 +196,22 @@ class Translate(SharedCommand):
 
         if not (self.metadata or self.contexts):
             return None
-        records: List[Dict[str, str]] = [{} for _ in documents.sentences]
+        records: List[Dict[str, str]] = [{}] * len(documents.sentences)
         if self.contexts:
             records = input_documents.read_metadata(self.contexts, documents)
         prompts = {f"prompt {number}": text for number, text in enumerate(self.metadata, 1)}
         return [{**record, **prompts} for record in records]
 
-    def _check(self, model: "Translator", documents: "InputDocuments", metadata: bool) -> None:
+    def _check(self, translator: "DocumentTranslator", documents: "InputDocuments", metadata: bool) -> None:
         """Raises BadInput: options that this model cannot have; warns where all lines are one document."""
         from ctxmt_fairseq.generation.input_documents import plain_lines
 
-        context = model.loaded.task.context_options()
-        if metadata and not model.loaded.reads_metadata:
+        context = translator.loaded.task.context_options()
+        if metadata and not translator.loaded.reads_metadata:
             raise BadInput("--metadata and --contexts need a model of the task metadata_context")
         if context.context_selection == "reference" and self.target_context_from in (None, STANDARD):
             raise BadInput("--context-selection reference needs --target-context-from REFERENCES")
-        if self.target_context_from and not model.document_translator().dependent:
+        if self.target_context_from and not translator.dependent:
             raise BadInput("--target-context-from needs a model with target context, and --decoding prefix")
         if self.target_context_from and self.too_long == "split":
             raise BadInput("--target-context-from does not work with --too-long split")

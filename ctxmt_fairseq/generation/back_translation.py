@@ -32,10 +32,8 @@ def other_files(
         language: documents.sentences,
         "docids": iterate_ids(docids),
         "current": None if current is None else documents.current.astype(int),
-        "meta.jsonl": None,
+        "meta.jsonl": [metadata_line(dict([mark]))] * len(documents.sentences) if mark else None,
     }
-    if mark is not None:
-        columns["meta.jsonl"] = [metadata_line(dict([mark]))] * len(documents.sentences)
     return [
         (f"{prefix}.{column}", None if lines is None else "".join(f"{line}\n" for line in lines))
         for column, lines in columns.items()

@@ -14,9 +14,6 @@ from ctxmt_fairseq.generation.input_documents import InputDocuments
 from ctxmt_fairseq.text.text_lines import open_text
 
 LARGEST = 1 << 28  # bytes of a file that is kept in memory
-_OWN = {"subtitles": (".srt", ".vtt", ".ass", ".ssa"), "table": (".tsv",)}
-_OWN["toolkit"] = (".po", ".xliff", ".xlf", ".html", ".htm", ".md")
-_OWN_FORMATS = {ending: module for module, endings in _OWN.items() for ending in endings}
 _OTHERS = {  # a file with such an ending holds no sentences, line by line
     **dict.fromkeys((".docx", ".odt", ".rtf", ".pdf", ".epub"), "save it as text, a paragraph a line"),
     **dict.fromkeys((".pptx", ".xlsx", ".ods", ".csv"), "save it as .tsv"),
@@ -74,15 +71,18 @@ class FileFormat(ABC):
 
 
 Format = TypeVar("Format", bound=Type[FileFormat])
-_FORMATS: Dict[str, Union[str, Type[FileFormat]]] = {**_OWN_FORMATS}
+_FORMATS: Dict[str, Union[str, Type[FileFormat]]] = {  # our own by the names of their modules
+    **dict.fromkeys((".srt", ".vtt", ".ass", ".ssa"), "subtitles"),
+    **dict.fromkeys((".po", ".xliff", ".xlf", ".html", ".htm", ".md"), "toolkit"),
+    ".tsv": "table",
+}
 
 
 def register_file_format(*endings: str) -> Callable[[Format], Format]:
     """Register a format under the endings of its files (``.xyz``)."""
 
     def register(cls: Format) -> Format:
-        for ending in endings:
-            _FORMATS[ending] = cls
+        _FORMATS.update(dict.fromkeys(endings, cls))
         return cls
 
     return register

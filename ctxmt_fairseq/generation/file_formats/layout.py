@@ -22,6 +22,12 @@ _PLACEHOLDER = (
 _KEPT = re.compile(f"{TAG}|{_PLACEHOLDER}")
 
 
+def body_and_end(row: str) -> Tuple[str, str]:
+    """A line, and what ends it."""
+    body = row.rstrip("\r\n")
+    return body, row[len(body) :]
+
+
 def in_place_of(part: str, text: str) -> str:
     """A text with the white space that stands around another one."""
     body = part.strip()

@@ -5,7 +5,6 @@ run over cues, and a cue may hold several: what stands between full stops is tra
 over its cues again by their lengths.
 """
 
-import itertools
 import logging
 import re
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
@@ -14,6 +13,7 @@ from ctxmt_fairseq.base.errors import BadInput, named
 from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
 from ctxmt_fairseq.generation.file_formats.layout import (
     TAG,
+    body_and_end,
     kept_texts,
     put_back,
     shared_out,
@@ -122,29 +122,18 @@ class Subtitles(FileFormat):
 
     def _with(self, parts: Dict[int, List[str]]) -> str:
         """The file with the translations of the groups."""
+        texts: List[List[str]] = [[] for _ in self.cues]
+        for number, group in enumerate(self.groups):
+            laid_out = number in parts
+            texts[group.cue] += _laid_out(group, parts[number], self.tag) if laid_out else group.lines
         rows = [*self.rows]
-        for cue, among in itertools.groupby(enumerate(self.groups), key=lambda pair: pair[1].cue):
+        for cue in {self.groups[number].cue for number in parts}:
             line, lines, _, _ = self.cues[cue]
-            numbered = [*among]
-            if not any(number in parts for number, _ in numbered):
-                continue
-            texts = [
-                _laid_out(group, parts[number], self.tag) if number in parts else group.lines
-                for number, group in numbered
-            ]
-            if self.dialogue:
-                head = rows[line].rstrip("\r\n").removesuffix(lines[0])
-                rows[line] = head + "\\N".join(itertools.chain(*texts)) + _newline(rows[line])
-            else:
-                newline = _newline(rows[line])
-                last = _newline(rows[line + len(lines) - 1])
-                rows[line] = newline.join(itertools.chain(*texts)) + last
-                rows[line + 1 : line + len(lines)] = [""] * (len(lines) - 1)
+            text, newline = body_and_end(rows[line])
+            head, last = text.removesuffix(lines[0]), body_and_end(rows[line + len(lines) - 1])[1]
+            rows[line] = head + ("\\N" if self.dialogue else newline).join(texts[cue]) + last
+            rows[line + 1 : line + len(lines)] = [""] * (len(lines) - 1)
         return "".join(rows)
-
-
-def _newline(row: str) -> str:
-    return row[len(row.rstrip("\r\n")) :]
 
 
 def _timed(rows: Sequence[str]) -> Iterator[Cue]:

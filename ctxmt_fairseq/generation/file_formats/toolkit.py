@@ -159,8 +159,7 @@ class Toolkit(FileFormat):
 
     def _store(self, translated: Callable[[str], str], fill: bool) -> str:
         kind = "po" if self.ending == ".po" else "xliff"
-        classes: Any = {"po": "pofile", "xliff": "xlifffile"}
-        store = getattr(_storage(kind), classes[kind]).parsestring(self.content.encode())
+        store = getattr(_storage(kind), f"{kind}file").parsestring(self.content.encode())
         for unit in store.units:
             if not unit.istranslatable() or any(
                 map(str, getattr(unit.target, "strings", [unit.target or ""]))
