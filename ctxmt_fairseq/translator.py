@@ -6,20 +6,7 @@ import itertools
 import logging
 import warnings
 from pathlib import Path
-from typing import (
-    Any,
-    Callable,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
-    Optional,
-    Sequence,
-    TypeVar,
-    Union,
-    cast,
-)
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, TypeVar, Union
 
 from tqdm.auto import tqdm
 
@@ -31,6 +18,7 @@ from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, read_contr
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
 from ctxmt_fairseq.generation.given_documents import GivenDocuments, entries, given_glossary
+from ctxmt_fairseq.generation.input_documents import separators_in_text
 from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
 from ctxmt_fairseq.generation.long_sentences import WAYS, refuse_long
 from ctxmt_fairseq.generation.quantization import QUANTIZATIONS, quantize
@@ -53,7 +41,7 @@ def one_at_a_time(method: Method) -> Method:
             masks_of_two_types()
             return method(translator, *args, **kwargs)
 
-    return cast(Method, waiting)
+    return waiting  # type: ignore[return-value]
 
 
 class Translator:
@@ -235,7 +223,7 @@ class Translator:
                     for each in nbest
                 ]
                 translator.count_terms(running, line, found[line][0].text)
-        for remark in filter(None, (translator.remark, fitted.remark, text.with_separator)):
+        for remark in filter(None, (translator.remark, fitted.remark, separators_in_text(text))):
             logger.warning("%s", remark)
         parts = fitted.joined([found[line] for line in range(len(fitted.sources))])
         return text.nested([joined(each) if len(each) > 1 else each[0] for each in parts])

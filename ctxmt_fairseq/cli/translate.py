@@ -91,6 +91,7 @@ class Translate(SharedCommand):
     model: Model
 
     def run(self) -> None:
+        from ctxmt_fairseq.generation.input_documents import separators_in_text
         from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
         from ctxmt_fairseq.text.glossary import read_glossary
         from ctxmt_fairseq.text.text_lines import iterate_lines
@@ -118,7 +119,7 @@ class Translate(SharedCommand):
                 tag, settings = self.tag or "", self.settings()
                 how = {"tag": tag, "beside": beside, "too_long": self.too_long}
                 remark = translate_file(translator, documents, output, settings, *given, **how)
-            remarks += [remark, documents.with_separator]
+            remarks += [remark, separators_in_text(documents)]
         if model.loaded.task.decoding:
             print(f"ctxmt: {model.loaded.task.decoding}", file=sys.stderr)
         for each in dict.fromkeys(filter(None, (*remarks, translator.remark))):
@@ -231,14 +232,15 @@ class Translate(SharedCommand):
     ) -> Tuple[Optional[str], List[Tuple[str, Optional[str]]]]:
         """Where the translations go, and the other files of --corpus."""
         from ctxmt_fairseq.base.files import check_outputs
-        from ctxmt_fairseq.generation.back_translation import is_same, other_files
+        from ctxmt_fairseq.generation.back_translation import other_files
+        from ctxmt_fairseq.text.text_lines import same_file
 
         if not (self.corpus and self.docids):
             return None if self.output == STANDARD else self.output, []
         target, source = languages  # of the corpus: the other way round
-        there = (self.input, self.docids, self.current)  # which may be the corpus' files already
+        there = [*filter(None, (self.input, self.docids, self.current))]  # may be the corpus' files already
         files = other_files(self.corpus, target, documents, self.docids, self.current, mark)
-        beside = [(path, text) for path, text in files if not is_same(path, there)]
+        beside = [(path, text) for path, text in files if not any(same_file(path, one) for one in there)]
         output = f"{self.corpus}.{source}"
         check_outputs(output, *(path for path, _ in beside))
         return output, beside

@@ -1,20 +1,11 @@
 """The files beside a back-translation, so that both are a training corpus (Sennrich et al. 2016)."""
 
-import os
 from typing import Dict, Iterable, List, Optional, Tuple
 
 from ctxmt_fairseq.generation.input_documents import InputDocuments
 from ctxmt_fairseq.text.documents import iterate_ids
 from ctxmt_fairseq.text.metadata_files import metadata_line
 from ctxmt_fairseq.text.text_lines import PathLike
-
-
-def is_same(path: PathLike, others: Iterable[Optional[PathLike]]) -> bool:
-    """Whether a file exists and is one of the others."""
-    return any(
-        os.path.exists(path) and other is not None and os.path.exists(other) and os.path.samefile(path, other)
-        for other in others
-    )
 
 
 def other_files(

@@ -7,7 +7,6 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.generation.input_documents import separators_in_text
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.glossary import Glossary, read_glossary
 from ctxmt_fairseq.text.metadata_text import texts_by_field
@@ -38,11 +37,6 @@ class GivenDocuments:
     def current(self) -> np.ndarray:
         """(n,) bool: all sentences are translated."""
         return np.ones(len(self.sentences), bool)
-
-    @property
-    def with_separator(self) -> Optional[str]:
-        """See ``separators_in_text``."""
-        return separators_in_text(self.sentences, self.place)
 
     @property
     def documents(self) -> Documents:

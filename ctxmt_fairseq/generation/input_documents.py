@@ -79,16 +79,11 @@ class InputDocuments:
         every, places = np.ones(len(sentences), bool), np.array(lines, np.int64)
         return cls(sentences, documents, every, places, height, file, **more)
 
-    @property
-    def with_separator(self) -> Optional[str]:
-        """How many sentences have the separator's name in them, and where; None: there are none."""
-        return separators_in_text(self.sentences, self.place)
 
-
-def separators_in_text(sentences: Sequence[str], place: Callable[[int], str]) -> Optional[str]:
-    """Say how many sentences have the separator's name in them, and where; None: there are none. It is text
-    there, which ``Subwords`` spells out."""
-    places = [place(line) for line, sentence in enumerate(sentences) if SEPARATOR in sentence]
+def separators_in_text(text: Any) -> Optional[str]:
+    """Say how many sentences of a ``SourceText`` have the separator's name in them, and where; None: there
+    are none. It is text there, which ``Subwords`` spells out."""
+    places = [text.place(line) for line, sentence in enumerate(text.sentences) if SEPARATOR in sentence]
     return f"{SEPARATOR} is read as text in {len(places)} sentences: {named(places)}" if places else None
 
 
@@ -185,16 +180,14 @@ def read_json_lines(path: PathLike, source: str = "source", document: str = "doc
     read = _aligned(sentences, Documents.from_ids(ids), np.array(flags, bool), path)
 
     def render(_: InputDocuments, found: Sequence[Optional[Translated]]) -> str:
-        pairs = zip(records, found, strict=True)
-        return "".join(json.dumps(_with(*pair), ensure_ascii=False) + "\n" for pair in pairs)
+        lines = []
+        for record, each in zip(records, found, strict=True):
+            values = zip(ADDED, each or (), strict=False)
+            added = {key: value for key, value in values if value is not None}
+            lines.append(json.dumps({**record, **added}, ensure_ascii=False) + "\n")
+        return "".join(lines)
 
     return replace(read, render=render)
-
-
-def _with(record: Dict[str, Any], found: Optional[Translated]) -> Dict[str, Any]:
-    """A record with its translation; ``record`` itself if there is none."""
-    values = found or ()
-    return {**record, **{key: value for key, value in zip(ADDED, values, strict=False) if value is not None}}
 
 
 def read_metadata(name: PathLike, documents: InputDocuments) -> List[Dict[str, str]]:

@@ -27,9 +27,7 @@ def quantize(models: Sequence[nn.Module]) -> None:
     if torch.backends.quantized.engine in (None, "none"):
         raise BadInput("--quantization int8: torch has no 8-bit products for this processor")
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # torch moves it to torchao, which is no dependency
+        warnings.simplefilter("ignore", DeprecationWarning)  # of torchao, which is no dependency
         for model in models:
             layers = {
                 name: torch.ao.quantization.default_dynamic_qconfig
