@@ -16,7 +16,7 @@ from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.loading import model_file
-from ctxmt_fairseq.generation.long_sentences import FittedText, joined_text
+from ctxmt_fairseq.generation.translations import Translation, joined
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences, read_text
 
 
@@ -82,10 +82,15 @@ def translate_file(
             done[line] = {"tokens": nbest[0]["tokens"].tolist(), "score": float(nbest[0]["score"])}
             if journal:
                 journal.translated(line, **done[line])
-        texts = {line: loaded.decode_target(torch.tensor(done[line]["tokens"])) for line in current.tolist()}
-        for line, translation in texts.items():
+        parts: List[List[Translation]] = [[] for _ in text.sentences]
+        for line in current.tolist():
+            translation = loaded.decode_target(torch.tensor(done[line]["tokens"]))
             translator.count_terms(running, line, translation)
-        written = documents.render(documents, _translations(text, texts, done, scores, tag and f"{tag} "))
+            parts[line] = [Translation(translation, done[line]["score"])]
+        best = [next(iter(joined(each)), None) for each in text.joined(parts)]  # None: only context
+        begin = f"{tag} " if tag else ""
+        whole = [each and Translated(begin + each.text, each.score if scores else None) for each in best]
+        written = documents.render(documents, whole)
         if output is None:
             sys.stdout.write(written)
             sys.stdout.flush()
@@ -94,20 +99,6 @@ def translate_file(
         if journal:
             journal.finished = True
     return text.remark
-
-
-def _translations(
-    text: FittedText, texts: Mapping[int, str], done: Mapping[int, Any], scores: bool, tag: str
-) -> List[Optional[Translated]]:
-    """The translation of each sentence of the input; None: it is only context."""
-    found: List[Optional[Translated]] = []
-    for lines in text.joined(range(len(text.sentences))):
-        if lines[0] in texts:
-            score = float(np.mean([done[line]["score"] for line in lines])) if scores else None
-            found.append(Translated(tag + joined_text([texts[line] for line in lines]), score))
-        else:
-            found.append(None)
-    return found
 
 
 def _run(

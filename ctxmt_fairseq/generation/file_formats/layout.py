@@ -28,9 +28,14 @@ def body_and_end(row: str) -> Tuple[str, str]:
     return body, row[len(body) :]
 
 
+def body_of(part: str) -> str:
+    """A text without white space around it and a byte order mark before it."""
+    return part.lstrip("\ufeff").strip()
+
+
 def in_place_of(part: str, text: str) -> str:
-    """A text with the white space that stands around another one."""
-    body = part.strip()
+    """A text with what stands around the body of another one."""
+    body = body_of(part)
     begin = part.index(body)
     return part[:begin] + text + part[begin + len(body) :]
 
