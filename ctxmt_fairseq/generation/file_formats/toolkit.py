@@ -28,7 +28,25 @@ _MARKUP = regex.compile(  # what stands in code is code
     r"|\](?:\([^()\n]*\)|\[[^\]\n]*\])|\*+|(?<!\w)_+|_+(?!\w)"
 )
 _BREAK = re.compile(r"<br\s{0,9}/?>", re.IGNORECASE)
-_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|pre)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+_HIDDEN = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style|pre|svg|math|textarea)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
+)
+_BLOCKS = (  # they may have text, too
+    *(
+        "body",
+        "center",
+        "details",
+        "dialog",
+        "dl",
+        "fieldset",
+        "figure",
+        "form",
+        "hgroup",
+        "legend",
+        "noscript",
+    ),
+    *("ol", "summary", "table", "tr", "ul"),
+)
 _BUTTONS = ("submit", "button", "reset")  # whose value is what they say
 _EMPTY = re.compile(r"<([^\s<>/]+)(?=[\s>])([^<>]*)></\1>")
 _ENCODING = re.compile(
@@ -109,7 +127,7 @@ class Toolkit(FileFormat):
 
         try:
             if self.html:
-                return self._page(translated, languages if made else ("", "")), seen
+                return self._page(translated, languages), seen
             if self.ending == ".md":
                 return self._markdown(translated), seen
             return self._store(translated, made is not None), seen
@@ -126,6 +144,8 @@ class Toolkit(FileFormat):
             return languages[1] if primary(name) == primary(languages[0]) else name
 
         class Page(known):
+            TRANSLATABLE_ELEMENTS = [*known.TRANSLATABLE_ELEMENTS, *_BLOCKS]
+
             def translate_attributes(self, tag: str, attrs: Any) -> Any:
                 button = tag == "input" and str(dict(attrs).get("type")).lower() in _BUTTONS
                 names = known.TRANSLATABLE_ATTRIBUTES  # the others' values are the program's behind the page
@@ -137,7 +157,8 @@ class Toolkit(FileFormat):
 
         page = Page(callback=translated)
         hidden: List[str] = []  # what the page's writer would drop, or join the lines of
-        mark = "ctxmt" + "x" * self.content.count("ctxmt")
+        marks = map("ctxmt{}".format, itertools.count())
+        mark = next(mark for mark in marks if mark not in self.content.lower())
 
         def hide(found: "re.Match[str]") -> str:
             hidden.append(found[0])
@@ -170,8 +191,9 @@ class Toolkit(FileFormat):
                 continue
             forms = [translated(str(text)) for text in getattr(unit.source, "strings", [unit.source])]
             if fill:
-                count = len(getattr(unit.target, "strings", forms))
-                unit.target = forms[0] if len(forms) == 1 else forms[:1] + forms[1:] * (count - 1)
+                count = len(getattr(unit.target, "strings", forms))  # one: it is for all numbers
+                plural = (forms[:1] + forms[1:] * max(1, count - 1))[-count:]
+                unit.target = forms[0] if len(forms) == 1 else plural
                 unit.markfuzzy() if kind == "po" else unit.set_state_n(unit.S_NEEDS_REVIEW)
         buffer = io.BytesIO()
         store.serialize(buffer)

@@ -137,6 +137,8 @@ def test_messages_of_programs(toolkit, tmp_path, caplog):
         'msgstr[0] "<one file"', 'msgstr[1] "<%d files"', 'msgstr[2] "<%d files"'
     ]  # fmt: skip
     assert read[3].rstrip() == 'msgid "Done"\nmsgstr "Fini"' and "1 tags and placeholders" in caplog.text
+    one = PO.replace("nplurals=3", "nplurals=1").replace('msgstr[1] ""\nmsgstr[2] ""\n', "")
+    assert 'msgstr[0] "%d files"\n' in translated(toolkit, tmp_path / "a.po", one)[1]
     sentences, text = translated(toolkit, tmp_path / "a.xliff", XLIFF, str.upper)
     assert sentences == [["Bye"]] and 'state="needs-review-translation">BYE</target>' in text
     assert text.count("<target") == 2 and '<g id="1">big</g>' in text
@@ -183,6 +185,9 @@ def test_what_a_page_says_of_itself_is_no_sentence(toolkit, tmp_path):
     sentences, text = translated(toolkit, tmp_path / "a.html", read, str.upper)
     assert sentences == [["Old", "Go", "en"]]
     assert text == content.format('fr" dir="ltr', "GO", "EN").replace(">Old<", ">OLD<")
+    loose = "<body>One <b>two</b>.<form>Name: <textarea>A b</textarea></form></body>"
+    sentences, text = translated(toolkit, tmp_path / "a.html", loose, str.upper)
+    assert sentences == [["One two.", "Name:"]] and "ONE <b>TWO.</b><form>NAME: <textarea>A b<" in text
     other = read.replace("en-US", "de")
     assert '<html lang="de"><body>' in translated(toolkit, tmp_path / "a.html", other, str.upper)[1]
 
@@ -226,7 +231,7 @@ def test_broken_files(toolkit, tmp_path, name, content, line):
     [
         ("html", "<div>A <!-- a\n b --></div><script>// x\nvar a = '</p>'\n</script> <pre>a\n  b</pre>\n"),
         ("html", "<p>A</p><script>// cut\noff"),
-        ("html", '<style>\na { b: c }\n</style><p><img ctxmt="0"> A</p>'),
+        ("html", '<style>\na { b: c }\n</style><p><img ctxmt0="0" ctxmtx="0"> A</p>'),
         ("md", "---\ntitle: a\nlayout: b\n---\n\n# A\n\n- [ ] A\n- [x] A\n"),
     ],
 )
