@@ -248,10 +248,9 @@ class Translator:
             return text.nested([])
         sources = [self.loaded.encode_source(sentence) for sentence in text.sentences]
         targets = [self.loaded.encode_target(sentence) for sentence in given.sentences]
-        for sentences, place, limit in zip(
-            (sources, targets), (text.place, given.place), self.loaded.limits, strict=True
-        ):
-            refuse_long(sentences, range(len(sentences)), place, limit)
+        lines, (most, most_target) = range(len(sources)), self.loaded.limits
+        refuse_long(sources, lines, text.place, most)
+        refuse_long(targets, lines, given.place, most_target)
         known = self.loaded.contexts_of(text.sentences, metadata)
         scorer = TranslationScorer(sources, targets, text.documents, known)
         scores = [scores.current for scores in scorer.scores(self.loaded)]

@@ -222,10 +222,8 @@ class Translate(SharedCommand):
         lines = (self.docids, self.joined, self._by_document, documents.render is not plain_lines)
         whole = not any(lines) and documents.documents.sentences > 1
         if whole and len(documents.documents) == 1 and context.reach:
-            logging.getLogger(__name__).warning(
-                "%s: neither --docids nor blank lines: all %d lines are one document",
-                *(self.input, documents.documents.sentences),
-            )
+            said = "%s: neither --docids nor blank lines: all %d lines are one document"
+            logging.getLogger(__name__).warning(said, self.input, documents.documents.sentences)
 
     def _outputs(
         self, languages: Tuple[str, str], documents: "InputDocuments", mark: Optional[Tuple[str, str]]

@@ -4,6 +4,7 @@ A target is a class. Folders that our commands run have the dictionaries, subwor
 ``ctxmt.json`` and a model card.
 """
 
+import contextlib
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,11 +90,8 @@ Translator.load("{name}").translate([["A sentence.", "The next one of the same d
 """
 
     def write(self, model: Trained, folder: Path) -> None:
-        """Write the model's own files; nothing else is done with it afterwards.
-
-        Raises:
-            BadInput: the program cannot compute what this model does.
-        """
+        """Write the model's own files, or refuse what the program cannot compute; nothing else is done with
+        the model afterwards."""
         raise NotImplementedError
 
 
@@ -152,10 +150,10 @@ def check_layers(
 def positions_table(positions: Any, length: int) -> Tensor:
     """The embeddings (T, C) of the first positions, in the first segment."""
     words = torch.full((1, length), positions.padding_idx + 2)  # <unk>: no pad, and it ends no sentence
-    if getattr(positions, "needs_row_values", False):
-        with positions.given(torch.zeros(1, dtype=torch.long)):
-            return positions(words)[0].detach()
-    return positions(words)[0].detach()
+    first = torch.zeros(1, dtype=torch.long)
+    needs = getattr(positions, "needs_row_values", False)
+    with positions.given(first) if needs else contextlib.nullcontext():
+        return positions(words)[0].detach()
 
 
 def _copy_vocabulary(model: Trained, folder: Path) -> Dict[str, Any]:

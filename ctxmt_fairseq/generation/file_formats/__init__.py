@@ -89,11 +89,7 @@ def register_file_format(*endings: str) -> Callable[[Format], Format]:
 
 
 def file_format(path: str) -> Optional[Type[FileFormat]]:
-    """The format of a file by its name; None: plain text, line by line.
-
-    Raises:
-        BadInput: its name says that it is something else.
-    """
+    """The format of a file by its name; None: plain text, line by line. Others that are known are refused."""
     ending = Path(path).suffix.lower()
     found: Any = _FORMATS.get(ending)
     if isinstance(found, str):
