@@ -19,14 +19,8 @@ from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
 from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.checkpoints.portable import write_portable
 from ctxmt_fairseq.checkpoints.reading import read
-from ctxmt_fairseq.corpora.data_folder import (
-    PathLike,
-    description_of,
-    first_folder,
-    new_folder,
-    write_description,
-)
-from ctxmt_fairseq.corpora.subwords import find_model
+from ctxmt_fairseq.corpora.data_folder import description_of, first_folder, new_folder, write_description
+from ctxmt_fairseq.corpora.subwords import PathLike, find_model
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.generation.loading import LoadedModels, load_models, model_file

@@ -1,5 +1,6 @@
 """Text files of documents, and the line of the output that each sentence belongs to."""
 
+import itertools
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -66,18 +67,12 @@ class InputDocuments:
 
     @classmethod
     def of_file(
-        cls,
-        file: PathLike,
-        sentences: List[str],
-        lengths: Sequence[int],
-        lines: Sequence[int],
-        height: int,
-        **more: Any,
+        cls, file: PathLike, sentences: List[str], lines: Sequence[List[int]], height: int, **more: Any
     ) -> "InputDocuments":
-        """Sentences that are all translated, with those of each document counted, which may be none."""
-        documents = Documents.from_lengths([length for length in lengths if length])
-        every, places = np.ones(len(sentences), bool), np.array(lines, np.int64)
-        return cls(sentences, documents, every, places, height, file, **more)
+        """Sentences that are all translated, with the lines of each document's, which may have none."""
+        documents = Documents.from_lengths([len(each) for each in lines if each])
+        numbers = np.fromiter(itertools.chain.from_iterable(lines), np.int64)
+        return cls(sentences, documents, np.ones(len(sentences), bool), numbers, height, file, **more)
 
 
 def separators_in_text(text: Any) -> Optional[str]:
@@ -132,15 +127,14 @@ def iterate_documents(text: PathLike) -> Iterator[InputDocuments]:
 
 
 def _blank_line_documents(read: Sequence[str], text: PathLike, before: int = 0) -> InputDocuments:
-    sentences, lengths, lines = [], [0], []
+    lines: List[List[int]] = [[]]
     for number, sentence in enumerate(read):
         if sentence:
-            sentences.append(sentence)
-            lines.append(number)
-            lengths[-1] += 1
+            lines[-1].append(number)
         else:
-            lengths.append(0)
-    return InputDocuments.of_file(text, sentences, lengths, lines, len(read), before=before)
+            lines.append([])
+    sentences = [sentence for sentence in read if sentence]
+    return InputDocuments.of_file(text, sentences, lines, len(read), before=before)
 
 
 def read_joined(text: PathLike, joint: str) -> InputDocuments:

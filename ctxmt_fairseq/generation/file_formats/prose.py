@@ -31,4 +31,4 @@ class Prose(FileFormat):
             return "".join(rows)
 
         height = len(self.rows)
-        return InputDocuments.of_file(self.path, sentences, [len(sentences)], lines, height, render=render)
+        return InputDocuments.of_file(self.path, sentences, [lines], height, render=render)

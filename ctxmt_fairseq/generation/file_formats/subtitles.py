@@ -10,24 +10,15 @@ import re
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput, named
-from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
-from ctxmt_fairseq.generation.file_formats.layout import (
-    TAG,
-    body_and_end,
-    kept_texts,
-    put_back,
-    shared_out,
-    weight,
-    without,
-)
+from ctxmt_fairseq.generation.file_formats import FileFormat, Reading, layout
 from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 
 logger = logging.getLogger(__name__)
 _TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
-_TAG = re.compile(TAG)
-_BLOCK = re.compile(TAG + r"|\{[^{}\n]*\}")  # in SubStation Alpha braces hold comments, too
+_TAG = re.compile(layout.TAG)
+_BLOCK = re.compile(layout.TAG + r"|\{[^{}\n]*\}")  # in SubStation Alpha braces hold comments, too
 _DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")
 _END = re.compile(r"[.!?…:;。！？‥][\"'”’»)\]」』♪]*$")
 _SPEAKER = re.compile(r"[-–—]\s*")  # begins the lines of a cue in which several speak
@@ -81,27 +72,26 @@ class Subtitles(FileFormat):
 
     def documents(self, languages: Tuple[str, str]) -> InputDocuments:
         sentences: List[str] = []
-        lengths: List[int] = []
+        lines: List[List[int]] = []  # of each document: where its sentences begin
         places: List[List[Tuple[int, int]]] = []  # of each sentence: groups, and its characters there
         cut = sentence_cutter(languages[0])
         for document in self._documents():
-            before = len(sentences)
+            lines.append([])
             for run in document:
                 for text, where in _sentences(run, self.groups, cut):
                     sentences.append(text)
                     places.append(where)
-            lengths.append(len(sentences) - before)
-        lines = [self.cues[self.groups[where[0][0]].cue].line for where in places]
+                    lines[-1].append(self.cues[self.groups[where[0][0]].cue].line)
 
         def render(documents: InputDocuments, found: Sequence[Optional[Translated]]) -> str:
             parts: Dict[int, List[str]] = {}
-            for where, text in zip(places, kept_texts(documents, found), strict=True):
-                shares = shared_out(text, [share for _, share in where])
+            for where, text in zip(places, layout.kept_texts(documents, found), strict=True):
+                shares = layout.shared_out(text, [share for _, share in where])
                 for (group, _), share in zip(where, shares, strict=True):
                     parts.setdefault(group, []).append(share)
             return self._with(parts)
 
-        return InputDocuments.of_file(self.path, sentences, lengths, lines, len(self.rows), render=render)
+        return InputDocuments.of_file(self.path, sentences, lines, len(self.rows), render=render)
 
     def _documents(self) -> Iterator[List[List[int]]]:
         """The documents: groups in runs that may be one sentence."""
@@ -129,8 +119,8 @@ class Subtitles(FileFormat):
         rows = [*self.rows]
         for cue in {self.groups[number].cue for number in parts}:
             line, lines, _, _ = self.cues[cue]
-            text, newline = body_and_end(rows[line])
-            head, last = text.removesuffix(lines[0]), body_and_end(rows[line + len(lines) - 1])[1]
+            text, newline = layout.body_and_end(rows[line])
+            head, last = text.removesuffix(lines[0]), layout.body_and_end(rows[line + len(lines) - 1])[1]
             rows[line] = head + ("\\N" if self.dialogue else newline).join(texts[cue]) + last
             rows[line + 1 : line + len(lines)] = [""] * (len(lines) - 1)
         return "".join(rows)
@@ -166,14 +156,13 @@ def _dialogue(rows: Sequence[str], path: str) -> Iterator[Cue]:
             continue
         if names[-1:] != ["Text"] or not {"Start", "End"} <= {*names}:
             raise BadInput("expected a line Format: .., Start, End, .., Text before it", path, number + 1)
-        fields = value.split(",", len(names) - 1)
-        times = [re.fullmatch(rf"\s*{_TIME}\s*", fields[names.index(name)]) for name in ("Start", "End")
-                 if len(fields) == len(names)]  # fmt: skip
-        if not times or not all(times):
+        fields = dict(zip(names, value.split(",", len(names) - 1), strict=False))
+        times = [re.fullmatch(rf"\s*{_TIME}\s*", fields.get(name, "")) for name in ("Start", "End")]
+        if not all(times) or "Text" not in fields:
             raise BadInput(f"expected {len(names)} fields with times", path, number + 1)
         start, end = (_seconds(each.groups()) for each in times if each)
-        if fields[-1].strip() and not _DRAWING.search(fields[-1]):
-            yield Cue(number, [fields[-1]], start, end)
+        if fields["Text"].strip() and not _DRAWING.search(fields["Text"]):
+            yield Cue(number, [fields["Text"]], start, end)
 
 
 def _seconds(parts: Sequence[Optional[str]]) -> float:
@@ -193,7 +182,7 @@ def _groups(cue: int, lines: Sequence[str], tag: "re.Pattern[str]") -> Iterator[
         else:
             groups.append([text])
     for group in groups:
-        text, tags = without(tag, " ".join(group))
+        text, tags = layout.without(tag, " ".join(group))
         found = _SPEAKER.match(text) if speakers > 1 else None
         speaker = found[0] if found else ""
         yield _Group(cue, group, speaker, text[len(speaker) :], tags)
@@ -211,14 +200,13 @@ def _sentences(
     end = 0
     for sentence in cut(text):
         begin, end = end, end + len(sentence)
-        where = [(number, weight(text[max(begin, first) : min(end, last)])) for number, first, last in spans]
-        where = [(number, share) for number, share in where if share]
-        if where:
+        parts = ((number, text[max(begin, first) : min(end, last)]) for number, first, last in spans)
+        if where := [(number, layout.weight(part)) for number, part in parts if part.strip()]:
             yield " ".join(sentence.split()), where
 
 
 def _laid_out(group: _Group, parts: Sequence[str], tag: "re.Pattern[str]") -> List[str]:
     """The lines of a group: as many as before, if there are words enough."""
     text = group.speaker + (" ".join(filter(None, parts)) or EMPTY).replace("-->", "->")
-    lines = shared_out(text, [weight(tag.sub("", line)) for line in group.lines])
-    return put_back("\n".join(filter(None, lines)), group.tags).split("\n")
+    lines = layout.shared_out(text, [layout.weight(tag.sub("", line)) for line in group.lines])
+    return layout.put_back("\n".join(filter(None, lines)), group.tags).split("\n")

@@ -113,7 +113,7 @@ class Toolkit(FileFormat):
         # Which line a text is on is not known: messages count texts.
         numbers = [number for number, each in enumerate(parts) for _ in each]
         texts = f"{self.path}, text"
-        return InputDocuments.of_file(texts, sentences, [len(sentences)], numbers, len(parts), render=render)
+        return InputDocuments.of_file(texts, sentences, [numbers], len(parts), render=render)
 
     def _filled(
         self, made: Optional[Dict[str, str]], languages: Tuple[str, str] = ("", "")
