@@ -82,17 +82,10 @@ class DocumentTranslator:
         """
         for encoder in self.caching:
             encoder.sentence_cache = SentenceCache()
-        return RunningDocuments(
-            self.loaded.task,
-            sources,
-            documents,
-            targets,
-            self.loaded.limits,
-            unique_sentences=True if self.caching else None,
-            contexts=contexts,
-            current=current,
-            terms=[self.terms.tokens(sentence) for sentence in sentences] if self.terms else None,
-        )
+        terms = [self.terms.tokens(sentence) for sentence in sentences] if self.terms else None
+        text, unique = (sources, documents, targets), True if self.caching else None
+        how: Any = {"unique_sentences": unique, "contexts": contexts, "current": current, "terms": terms}
+        return RunningDocuments(self.loaded.task, *text, self.loaded.limits, **how)
 
     def running_of(
         self,
