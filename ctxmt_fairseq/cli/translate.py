@@ -165,6 +165,8 @@ class Translate(SharedCommand):
             return None
         if self.output or self.scores or not self.docids:
             raise BadInput("--corpus needs --docids; leave out --output and --scores")
+        if self.docids == STANDARD:
+            raise BadInput("--corpus reads --docids twice: give a file")
         check_no_metadata(self.corpus)
         if self.mark is None:
             return None
@@ -175,13 +177,14 @@ class Translate(SharedCommand):
 
     def _documents(self) -> "InputDocuments":
         from ctxmt_fairseq.generation import input_documents
+        from ctxmt_fairseq.generation.file_formats import ending_of
 
         if self.joined:
             if self.json_lines or self.docids or self.current or self.target_context_from:
                 none = "--json-lines, --docids, --current, --target-context-from"
                 raise BadInput(f"leave out {none} beside --joined")
             return input_documents.read_joined(self.input, self.joined)
-        if self.json_lines or self.input.lower().endswith(".jsonl"):
+        if self.json_lines or ending_of(self.input) == ".jsonl":
             if self.docids or self.current:
                 raise BadInput("JSON lines say it themselves: leave out --docids, --current", self.input)
             return input_documents.read_json_lines(self.input, self.source_column, self.document_column)

@@ -199,6 +199,7 @@ def test_back_translation(translation, last, text, corpus, tmp_path, monkeypatch
         (("--tag", "x"), "--tag and --mark need --corpus"),
         (("--corpus", "c", "--scores"), "--corpus needs --docids; leave out --output and --scores"),
         (("--corpus", "c", "--mark", "x"), "--mark x: expected FIELD=TEXT"),
+        (("--corpus", "c", "--docids", "-"), "--corpus reads --docids twice: give a file"),
     ):
         with pytest.raises(SystemExit):
             main([*arguments, *more])

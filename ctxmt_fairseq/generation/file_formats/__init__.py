@@ -34,6 +34,11 @@ class Reading(NamedTuple):
     pause: float = 7.0
 
 
+def ending_of(path: str) -> str:
+    """How the name of a file ends, in small letters, whether it is compressed or not."""
+    return Path(re.sub(r"\.(gz|xz|bz2|zst)$", "", path.lower())).suffix
+
+
 class FileFormat(ABC):
     """A file of sentences; all that is no sentence comes out as it went in.
 
@@ -44,7 +49,7 @@ class FileFormat(ABC):
     whole: ClassVar[bool] = True  # nothing can stand beside a translation, such as its score
 
     def __init__(self, path: str, how: Reading):
-        self.path, self.how = path, how
+        self.path, self.how, self.ending = path, how, ending_of(path)
 
     @abstractmethod
     def documents(self, languages: Tuple[str, str]) -> InputDocuments:
@@ -90,7 +95,7 @@ def register_file_format(*endings: str) -> Callable[[Format], Format]:
 
 def file_format(path: str) -> Optional[Type[FileFormat]]:
     """The format of a file by its name; None: plain text, line by line. Others that are known are refused."""
-    ending = Path(path).suffix.lower()
+    ending = ending_of(path)
     found: Any = _FORMATS.get(ending)
     if isinstance(found, str):
         module = importlib.import_module(f"{__name__}.{found}")

@@ -49,7 +49,7 @@ class Subtitles(FileFormat):
     def __init__(self, path: str, how: Reading):
         super().__init__(path, how)
         self.rows = self.lines()
-        self.dialogue = bool(re.search(r"\.(ass|ssa)$", path, re.IGNORECASE))
+        self.dialogue = self.ending in (".ass", ".ssa")
         self.cues = [*(_dialogue(self.rows, path) if self.dialogue else _timed(self.rows))]
         if not self.cues:
             raise BadInput("expected subtitles, found no time of one", path)
@@ -62,9 +62,7 @@ class Subtitles(FileFormat):
     def _warn_of_others(self) -> None:
         """Say which lines of SubRip are in no cue; in the other formats there are such lines."""
         inside = {line + at for line, lines, *_ in self.cues for at in range(-1, len(lines))}
-        others = (
-            at for at in range(len(self.rows)) if at not in inside and self.path.lower().endswith(".srt")
-        )
+        others = (at for at in range(len(self.rows)) if at not in inside and self.ending == ".srt")
         found = [f"line {at + 1}" for at in others if not re.fullmatch(r"\ufeff?\s*\d*\s*", self.rows[at])]
         if found:
             which = (self.path, len(found), named(found))

@@ -63,7 +63,7 @@ class Toolkit(FileFormat):
 
     def __init__(self, path: str, how: Reading):
         super().__init__(path, how)
-        self.content, self.ending = self.text(), path[path.rindex(".") :].lower()
+        self.content = self.text()
         self.html = self.ending.startswith(".htm")
         self._check()
         self.left_out = 0

@@ -246,7 +246,11 @@ def test_what_is_no_text_stays(toolkit, tmp_path, kind, content):
 
 
 def test_formats_by_name(monkeypatch):
-    assert file_format("A.SRT") is Subtitles and file_format("x.tsv") is Table and file_format("x.en") is None
+    assert (
+        file_format("A.SRT") is file_format("a.srt.gz") is Subtitles
+        and file_format("x.tsv") is Table
+        and file_format("x.en") is None
+    )
     with pytest.raises(BadInput, match="docx: files of the kind .docx are not read: save it as text"):
         file_format("x.docx")
 
