@@ -180,10 +180,10 @@ def _log_probs(
             log_probs.append(model.log_probs(net_input, targets["rows"], targets["target"]))
             continue
         dtype = next(model.parameters()).dtype  # half after a training with --fp16; so must vectors be
-        net_input = utils.apply_to_sample(
+        own_input = utils.apply_to_sample(
             lambda each, dtype=dtype: each.to(dtype) if each.is_floating_point() else each, net_input
         )
-        encoder_out = model.encoder.forward_torchscript(net_input)
+        encoder_out = model.encoder.forward_torchscript(own_input)
         encoder_out = model.encoder.reorder_encoder_out(encoder_out, targets["rows"])
         logits, extra = _logits(model.decoder, targets["previous"], encoder_out, targets["place"])
         all_words = model.get_normalized_probs((logits, extra), log_probs=True, sample=None)  # (N, V)

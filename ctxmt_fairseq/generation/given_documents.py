@@ -1,5 +1,6 @@
 """Documents that Python code gives, as lists of sentences: checked, and laid out as a file would be."""
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar
@@ -38,7 +39,7 @@ class GivenDocuments:
         """(n,) bool: all sentences are translated."""
         return np.ones(len(self.sentences), bool)
 
-    @property
+    @functools.cached_property
     def documents(self) -> Documents:
         """Their boundaries."""
         return Documents.from_lengths(self.lengths)

@@ -119,7 +119,7 @@ def iterate_documents(text: PathLike) -> Iterator[InputDocuments]:
     before = 0
     for line in iterate_lines(text):
         lines.append(line.strip())
-        if not lines[-1] and any(lines):
+        if any(lines[-2:]) and not lines[-1]:
             yield _blank_line_documents(lines, text, before)
             before, lines = before + len(lines), []
     if lines:

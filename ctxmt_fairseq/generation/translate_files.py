@@ -92,8 +92,7 @@ def translate_file(
         whole = [each and Translated(begin + each.text, each.score if scores else None) for each in best]
         written = documents.render(documents, whole)
         if output is None:
-            sys.stdout.write(written)
-            sys.stdout.flush()
+            print(written, end="", flush=True)
         else:
             write_files([(output, written), *beside])
         if journal:
@@ -150,8 +149,7 @@ def post_edit(
             continue
         translation = loaded.decode_target(nbest[0]["tokens"])
         translator.count_terms(running, line, translation)
-        output.write(translation + "\n")
-        output.flush()
+        print(translation, file=output, flush=True)
         if correction := next(corrections, "").strip():
             running.record(line, loaded.encode_target(correction))
     return text.remark

@@ -65,8 +65,8 @@ class Subtitles(FileFormat):
         others = (at for at in range(len(self.rows)) if at not in inside and self.ending == ".srt")
         found = [f"line {at + 1}" for at in others if not re.fullmatch(r"\ufeff?\s*\d*\s*", self.rows[at])]
         if found:
-            which = (self.path, len(found), named(found))
-            logger.warning("%s: %d lines belong to no subtitle, and stay as they are: %s", *which)
+            said = "%s: %d lines belong to no subtitle, and stay as they are: %s"
+            logger.warning(said, self.path, len(found), named(found))
 
     def documents(self, languages: Tuple[str, str]) -> InputDocuments:
         sentences: List[str] = []

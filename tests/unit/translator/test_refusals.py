@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.generation.given_documents import GivenDocuments
+from ctxmt_fairseq.generation.input_documents import separators_in_text
 from ctxmt_fairseq.translator import Translator
 from tests.helpers.probed_models import TASKS
 
@@ -144,6 +146,12 @@ def test_terms_that_are_none(loaded):
     assert "glossary['a']: expected a text" in refused(translate, DOCUMENTS, glossary={"a": 3})
     assert "glossary: expected text, found half" in refused(translate, DOCUMENTS, glossary={"\ud800": "a"})
     assert "glossary: expected a file, or target" in refused(translate, DOCUMENTS, glossary=[("a", "b")])
+
+
+@pytest.mark.timeout(10)
+def test_many_documents_are_named_in_linear_time():
+    said = separators_in_text(GivenDocuments.of([["a <sep> b"]] * 8000))
+    assert said.startswith("<sep> is read as text in 8000 sentences: documents[0][0], documents[1][0]")
 
 
 def test_no_documents_one_after_the_other(loaded):
