@@ -6,20 +6,7 @@ import itertools
 import logging
 import warnings
 from pathlib import Path
-from typing import (
-    Any,
-    Callable,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
-    Optional,
-    Sequence,
-    TypeVar,
-    Union,
-    cast,
-)
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, TypeVar, Union
 
 from tqdm.auto import tqdm
 
@@ -30,15 +17,15 @@ from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, read_contrastive_set, texts_of
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
-from ctxmt_fairseq.generation.given_documents import GivenDocuments
+from ctxmt_fairseq.generation.given_documents import GivenDocuments, entries, given_glossary
+from ctxmt_fairseq.generation.input_documents import separators_in_text
 from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
-from ctxmt_fairseq.generation.long_sentences import WAYS, FittedText, refuse_long
+from ctxmt_fairseq.generation.long_sentences import WAYS, refuse_long
 from ctxmt_fairseq.generation.quantization import QUANTIZATIONS, quantize
 from ctxmt_fairseq.generation.search_settings import BOUNDS, DOCUMENTS_AT_ONCE, SearchSettings
 from ctxmt_fairseq.generation.translations import Score, Translation, joined
 from ctxmt_fairseq.generation.user_code import import_user_dir
-from ctxmt_fairseq.text.glossary import Glossary, read_glossary
-from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
+from ctxmt_fairseq.text.glossary import Glossary
 
 logger = logging.getLogger(__name__)
 PathLike = Union[str, Path]
@@ -54,7 +41,7 @@ def one_at_a_time(method: Method) -> Method:
             masks_of_two_types()
             return method(translator, *args, **kwargs)
 
-    return cast(Method, waiting)
+    return waiting  # type: ignore[return-value]
 
 
 class Translator:
@@ -188,7 +175,7 @@ class Translator:
         Args, raises:
             as ``translate``; errors count documents from the first of those that are taken together.
         """
-        rest, once = iter(documents), copy.copy(self)
+        rest, once = iter(entries(documents, "documents")), copy.copy(self)
         once._warned_of, once._part_of_text = None, True
         while block := [*itertools.islice(rest, self.documents_at_once)]:
             yield from once.translate(block, **search)
@@ -218,17 +205,16 @@ class Translator:
         settings = self.search.changed(**search)
         if self.loaded.task.context_options().context_selection == "reference":
             raise BadInput("--context-selection reference needs references: call score, which is given them")
-        translator = self.document_translator(settings, read_glossary(glossary, keep))
+        translator = self.document_translator(settings, given_glossary(glossary, keep))
         fitted = translator.fit(text, self.too_long)
-        metadata = self._contexts(text, contexts, fitted)
+        metadata = self._metadata(text, contexts)
         if text != self._warned_of and not (self._part_of_text and self._warned_of):
             warned = self.loaded.warn_of_unknown("documents", sources=text.sentences)
             if warned or not self._part_of_text:  # an evaluation translates the same text in many contexts
                 self._warned_of = text
         found: Dict[int, List[Translation]] = {}
         if fitted.sources:
-            how: Any = {"contexts": metadata, "sentences": fitted.sentences}
-            running = translator.running(fitted.sources, fitted.documents, **how)
+            running = translator.running_of(fitted, metadata)
             lines = translator.translate(running, range(len(fitted.sources)))
             progress = tqdm(lines, total=len(fitted.sources), unit="sentence", leave=None, disable=None)
             for line, nbest in progress:
@@ -237,7 +223,7 @@ class Translator:
                     for each in nbest
                 ]
                 translator.count_terms(running, line, found[line][0].text)
-        for remark in filter(None, (translator.remark, fitted.remark, text.with_separator)):
+        for remark in filter(None, (translator.remark, fitted.remark, separators_in_text(text))):
             logger.warning("%s", remark)
         parts = fitted.joined([found[line] for line in range(len(fitted.sources))])
         return text.nested([joined(each) if len(each) > 1 else each[0] for each in parts])
@@ -256,17 +242,17 @@ class Translator:
         """
         text, given = GivenDocuments.of(documents), GivenDocuments.of(translations, "translations")
         text.check_alike(given, "translations")
-        metadata = self._contexts(text, contexts)
+        metadata = self._metadata(text, contexts)
         self.loaded.warn_of_unknown("documents", text.sentences, given.sentences)
         if not text.sentences:
             return text.nested([])
         sources = [self.loaded.encode_source(sentence) for sentence in text.sentences]
         targets = [self.loaded.encode_target(sentence) for sentence in given.sentences]
-        for sentences, place, limit in zip(
-            (sources, targets), (text.place, given.place), self.loaded.limits, strict=True
-        ):
-            refuse_long(sentences, range(len(sentences)), place, limit)
-        scorer = TranslationScorer(sources, targets, text.documents, metadata)
+        lines, (most, most_target) = range(len(sources)), self.loaded.limits
+        refuse_long(sources, lines, text.place, most)
+        refuse_long(targets, lines, given.place, most_target)
+        known = self.loaded.contexts_of(text.sentences, metadata)
+        scorer = TranslationScorer(sources, targets, text.documents, known)
         scores = [scores.current for scores in scorer.scores(self.loaded)]
         return text.nested([Score(float(tokens.sum()), tokens.tolist()) for tokens in scores])
 
@@ -299,14 +285,8 @@ class Translator:
         """A translator of documents of tokens, with these settings of the search or the translator's own."""
         return DocumentTranslator(self.loaded, search or self.search, self.documents_at_once, glossary)
 
-    def _contexts(
-        self, text: GivenDocuments, contexts: Any, fitted: Optional[FittedText] = None
-    ) -> Optional[SentenceContexts]:
-        """What the models read besides the tokens; None if they read no metadata."""
+    def _metadata(self, text: GivenDocuments, contexts: Any) -> List[Dict[str, str]]:
         metadata = text.metadata(contexts)
         if contexts is not None and not self.loaded.reads_metadata:
             raise BadInput("contexts: leave them out; only models of the task metadata_context read them")
-        sentences = text.sentences
-        if fitted is not None:
-            sentences, metadata = fitted.sentences, [metadata[line] for line in fitted.origins.tolist()]
-        return self.loaded.contexts_of(sentences, metadata) if sentences else None
+        return metadata

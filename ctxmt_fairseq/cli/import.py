@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Optional
 
 from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Input, Language, OutputFolder
 
 
@@ -38,9 +39,9 @@ class Import(Command):
         from ctxmt_fairseq.generation.registration import register
 
         register()
-        path, languages = Path(self.model), (self.source_lang, self.target_lang)
-        if path.is_dir():
-            given = read_folder(path, Languages(*languages, self.source_token, self.target_token))
-        else:
-            given = read_checkpoint(path, self.data)
+        path = Path(self.model)
+        languages = Languages(self.source_lang, self.target_lang, self.source_token, self.target_token)
+        if path.is_dir() and self.data or not path.is_dir() and any(languages):
+            raise BadInput("--data is for a checkpoint, and the options of languages for a folder", path)
+        given = read_folder(path, languages) if path.is_dir() else read_checkpoint(path, self.data)
         print(f"{self.out}: {import_model(given, self.out, self.overwrite)}")

@@ -37,9 +37,9 @@ from ctxmt_fairseq.cli.options.model import TOO_LONG, Model, TooLong, search
 from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE
 
 if TYPE_CHECKING:
+    from ctxmt_fairseq.generation.document_translation import DocumentTranslator
     from ctxmt_fairseq.generation.file_formats import FileFormat
     from ctxmt_fairseq.generation.input_documents import InputDocuments
-    from ctxmt_fairseq.translator import Translator
 
 
 class Translate(SharedCommand):
@@ -91,8 +91,10 @@ class Translate(SharedCommand):
     model: Model
 
     def run(self) -> None:
+        from ctxmt_fairseq.generation.input_documents import separators_in_text
         from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
         from ctxmt_fairseq.text.glossary import read_glossary
+        from ctxmt_fairseq.text.text_lines import iterate_lines
 
         mark, glossary = self._mark(), read_glossary(self.glossary, self.keep)
         # What is wrong with a file is said before the model is loaded.
@@ -106,17 +108,18 @@ class Translate(SharedCommand):
             texts = iter([(documents, self._metadata(documents))])
         remarks, warned = list[Optional[str]](), False
         for documents, metadata in texts:
-            self._check(model, documents, bool(metadata))
+            self._check(translator, documents, bool(metadata))
             warned = warned or model.loaded.warn_of_unknown(self.input, sources=documents.sentences)
             if self.target_context_from == STANDARD:
-                remark = post_edit(translator, documents, sys.stdin, sys.stdout, metadata, self.too_long)
+                corrections = iterate_lines(STANDARD)
+                remark = post_edit(translator, documents, corrections, sys.stdout, metadata, self.too_long)
             else:
                 output, beside = self._outputs(model.loaded.languages, documents, mark)
                 given = self.target_context_from, self.scores, metadata
                 tag, settings = self.tag or "", self.settings()
                 how = {"tag": tag, "beside": beside, "too_long": self.too_long}
                 remark = translate_file(translator, documents, output, settings, *given, **how)
-            remarks += [remark, documents.with_separator]
+            remarks += [remark, separators_in_text(documents)]
         if model.loaded.task.decoding:
             print(f"ctxmt: {model.loaded.task.decoding}", file=sys.stderr)
         for each in dict.fromkeys(filter(None, (*remarks, translator.remark))):
@@ -162,6 +165,8 @@ class Translate(SharedCommand):
             return None
         if self.output or self.scores or not self.docids:
             raise BadInput("--corpus needs --docids; leave out --output and --scores")
+        if self.docids == STANDARD:
+            raise BadInput("--corpus reads --docids twice: give a file")
         check_no_metadata(self.corpus)
         if self.mark is None:
             return None
@@ -172,13 +177,16 @@ class Translate(SharedCommand):
 
     def _documents(self) -> "InputDocuments":
         from ctxmt_fairseq.generation import input_documents
+        from ctxmt_fairseq.generation.file_formats import ending_of
 
         if self.joined:
             if self.json_lines or self.docids or self.current or self.target_context_from:
                 none = "--json-lines, --docids, --current, --target-context-from"
                 raise BadInput(f"leave out {none} beside --joined")
             return input_documents.read_joined(self.input, self.joined)
-        if self.json_lines or self.input.lower().endswith(".jsonl") and not self.docids:
+        if self.json_lines or ending_of(self.input) == ".jsonl":
+            if self.docids or self.current:
+                raise BadInput("JSON lines say it themselves: leave out --docids, --current", self.input)
             return input_documents.read_json_lines(self.input, self.source_column, self.document_column)
         if self.docids:
             return input_documents.read_with_ids(self.input, self.docids, self.current)
@@ -192,22 +200,22 @@ class Translate(SharedCommand):
 
         if not (self.metadata or self.contexts):
             return None
-        records: List[Dict[str, str]] = [{} for _ in documents.sentences]
+        records: List[Dict[str, str]] = [{}] * len(documents.sentences)
         if self.contexts:
             records = input_documents.read_metadata(self.contexts, documents)
         prompts = {f"prompt {number}": text for number, text in enumerate(self.metadata, 1)}
         return [{**record, **prompts} for record in records]
 
-    def _check(self, model: "Translator", documents: "InputDocuments", metadata: bool) -> None:
+    def _check(self, translator: "DocumentTranslator", documents: "InputDocuments", metadata: bool) -> None:
         """Raises BadInput: options that this model cannot have; warns where all lines are one document."""
         from ctxmt_fairseq.generation.input_documents import plain_lines
 
-        context = model.loaded.task.context_options()
-        if metadata and not model.loaded.reads_metadata:
+        context = translator.loaded.task.context_options()
+        if metadata and not translator.loaded.reads_metadata:
             raise BadInput("--metadata and --contexts need a model of the task metadata_context")
         if context.context_selection == "reference" and self.target_context_from in (None, STANDARD):
             raise BadInput("--context-selection reference needs --target-context-from REFERENCES")
-        if self.target_context_from and not model.document_translator().dependent:
+        if self.target_context_from and not translator.dependent:
             raise BadInput("--target-context-from needs a model with target context, and --decoding prefix")
         if self.target_context_from and self.too_long == "split":
             raise BadInput("--target-context-from does not work with --too-long split")
@@ -217,24 +225,23 @@ class Translate(SharedCommand):
         lines = (self.docids, self.joined, self._by_document, documents.render is not plain_lines)
         whole = not any(lines) and documents.documents.sentences > 1
         if whole and len(documents.documents) == 1 and context.reach:
-            logging.getLogger(__name__).warning(
-                "%s: neither --docids nor blank lines: all %d lines are one document",
-                *(self.input, documents.documents.sentences),
-            )
+            said = "%s: neither --docids nor blank lines: all %d lines are one document"
+            logging.getLogger(__name__).warning(said, self.input, documents.documents.sentences)
 
     def _outputs(
         self, languages: Tuple[str, str], documents: "InputDocuments", mark: Optional[Tuple[str, str]]
     ) -> Tuple[Optional[str], List[Tuple[str, Optional[str]]]]:
         """Where the translations go, and the other files of --corpus."""
         from ctxmt_fairseq.base.files import check_outputs
-        from ctxmt_fairseq.generation.back_translation import is_same, other_files
+        from ctxmt_fairseq.generation.back_translation import other_files
+        from ctxmt_fairseq.text.text_lines import same_file
 
         if not (self.corpus and self.docids):
             return None if self.output == STANDARD else self.output, []
         target, source = languages  # of the corpus: the other way round
-        there = (self.input, self.docids, self.current)  # which may be the corpus' files already
+        there = [*filter(None, (self.input, self.docids, self.current))]  # may be the corpus' files already
         files = other_files(self.corpus, target, documents, self.docids, self.current, mark)
-        beside = [(path, text) for path, text in files if not is_same(path, there)]
+        beside = [(path, text) for path, text in files if not any(same_file(path, one) for one in there)]
         output = f"{self.corpus}.{source}"
         check_outputs(output, *(path for path, _ in beside))
         return output, beside

@@ -1,20 +1,11 @@
 """The files beside a back-translation, so that both are a training corpus (Sennrich et al. 2016)."""
 
-import os
 from typing import Dict, Iterable, List, Optional, Tuple
 
 from ctxmt_fairseq.generation.input_documents import InputDocuments
 from ctxmt_fairseq.text.documents import iterate_ids
 from ctxmt_fairseq.text.metadata_files import metadata_line
 from ctxmt_fairseq.text.text_lines import PathLike
-
-
-def is_same(path: PathLike, others: Iterable[Optional[PathLike]]) -> bool:
-    """Whether a file exists and is one of the others."""
-    return any(
-        os.path.exists(path) and other is not None and os.path.exists(other) and os.path.samefile(path, other)
-        for other in others
-    )
 
 
 def other_files(
@@ -32,10 +23,8 @@ def other_files(
         language: documents.sentences,
         "docids": iterate_ids(docids),
         "current": None if current is None else documents.current.astype(int),
-        "meta.jsonl": None,
+        "meta.jsonl": [metadata_line(dict([mark]))] * len(documents.sentences) if mark else None,
     }
-    if mark is not None:
-        columns["meta.jsonl"] = [metadata_line(dict([mark]))] * len(documents.sentences)
     return [
         (f"{prefix}.{column}", None if lines is None else "".join(f"{line}\n" for line in lines))
         for column, lines in columns.items()

@@ -79,10 +79,8 @@ def _check(network: Any, task: Any) -> None:
     if kind == "restart":
         raise BadInput("--segment-positions restart: CTranslate2 counts positions on")
     if kind not in ("none", "flag") and task.decodes_windows:
-        raise BadInput(
-            f"--segment-positions {kind}: CTranslate2's decoder cannot tell the sentences of a target window "
-            "apart; without --target-context it can"
-        )
+        cannot = "CTranslate2's decoder cannot tell the sentences of a target window apart"
+        raise BadInput(f"--segment-positions {kind}: {cannot}; without --target-context it can")
     if task.options.get("context_end") == "eos" and task.cfg.decoding == "prefix":
         raise BadInput("--context-end eos: CTranslate2 ends a translation at </s>")
     for dictionary in (task.source_dictionary, task.target_dictionary):

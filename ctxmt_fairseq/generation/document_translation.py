@@ -1,7 +1,7 @@
 """Translates whole documents, many side by side: each sentence after the earlier ones of its document."""
 
 import functools
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -82,17 +82,22 @@ class DocumentTranslator:
         """
         for encoder in self.caching:
             encoder.sentence_cache = SentenceCache()
-        return RunningDocuments(
-            self.loaded.task,
-            sources,
-            documents,
-            targets,
-            self.loaded.limits,
-            unique_sentences=True if self.caching else None,
-            contexts=contexts,
-            current=current,
-            terms=[self.terms.tokens(sentence) for sentence in sentences] if self.terms else None,
-        )
+        terms = [self.terms.tokens(sentence) for sentence in sentences] if self.terms else None
+        text, unique = (sources, documents, targets), True if self.caching else None
+        how: Any = {"unique_sentences": unique, "contexts": contexts, "current": current, "terms": terms}
+        return RunningDocuments(self.loaded.task, *text, self.loaded.limits, **how)
+
+    def running_of(
+        self,
+        text: FittedText,
+        metadata: Optional[Sequence[Mapping[str, str]]] = None,
+        targets: Optional[Sequence[torch.Tensor]] = None,
+        current: Optional[np.ndarray] = None,
+    ) -> RunningDocuments:
+        """The same for a text that fits; ``metadata`` is that of each sentence as it was given."""
+        known = [metadata[line] if metadata else {} for line in text.origins.tolist()]
+        contexts = self.loaded.contexts_of(text.sentences, known)
+        return self.running(text.sources, text.documents, targets, contexts, current, text.sentences)
 
     def translate(
         self, running: RunningDocuments, lines: Sequence[int]
@@ -136,14 +141,12 @@ class DocumentTranslator:
         self, running: RunningDocuments, lines: Sequence[int], keep: str
     ) -> Iterator[Tuple[int, List[Hypothesis]]]:
         """Yield the translations of windows; see ``RunningDocuments.translate``."""
+        documents, size = running.dataset.builder.documents, self.width * _SORTED_BATCHES
+        blocks: Iterable[Sequence[int]] = [lines]
         if not self.dependent and not self.caching:  # else a document's lines must follow each other
-            block = self.width * _SORTED_BATCHES
-            for at in range(0, len(lines), block):
-                by_length = sorted(lines[at : at + block], key=lambda line: len(running.sources[line]))
-                yield from self._batches(running, by_length, keep)
-        else:
-            yield from self._batches(running, lines, keep)
-
-    def _batches(self, running: RunningDocuments, lines: Sequence[int], keep: str):
-        for batch in schedule(running.dataset.builder.documents, lines, self.width, self.dependent):
-            yield from running.translate(self.generator, self.loaded.models, batch, self.count, keep).items()
+            parts = (lines[at : at + size] for at in range(0, len(lines), size))
+            blocks = (sorted(part, key=lambda line: len(running.sources[line])) for part in parts)
+        for block in blocks:
+            for batch in schedule(documents, block, self.width, self.dependent):
+                found = running.translate(self.generator, self.loaded.models, batch, self.count, keep)
+                yield from found.items()

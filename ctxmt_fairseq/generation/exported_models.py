@@ -4,6 +4,7 @@ A target is a class. Folders that our commands run have the dictionaries, subwor
 ``ctxmt.json`` and a model card.
 """
 
+import contextlib
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +19,8 @@ from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
 from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.checkpoints.portable import write_portable
 from ctxmt_fairseq.checkpoints.reading import read
-from ctxmt_fairseq.corpora.data_folder import (
-    PathLike,
-    description_of,
-    first_folder,
-    new_folder,
-    write_description,
-)
-from ctxmt_fairseq.corpora.subwords import find_model
+from ctxmt_fairseq.corpora.data_folder import description_of, first_folder, new_folder, write_description
+from ctxmt_fairseq.corpora.subwords import PathLike, find_model
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.generation.loading import LoadedModels, load_models, model_file
@@ -89,11 +84,8 @@ Translator.load("{name}").translate([["A sentence.", "The next one of the same d
 """
 
     def write(self, model: Trained, folder: Path) -> None:
-        """Write the model's own files; nothing else is done with it afterwards.
-
-        Raises:
-            BadInput: the program cannot compute what this model does.
-        """
+        """Write the model's own files, or refuse what the program cannot compute; nothing else is done with
+        the model afterwards."""
         raise NotImplementedError
 
 
@@ -152,10 +144,10 @@ def check_layers(
 def positions_table(positions: Any, length: int) -> Tensor:
     """The embeddings (T, C) of the first positions, in the first segment."""
     words = torch.full((1, length), positions.padding_idx + 2)  # <unk>: no pad, and it ends no sentence
-    if getattr(positions, "needs_row_values", False):
-        with positions.given(torch.zeros(1, dtype=torch.long)):
-            return positions(words)[0].detach()
-    return positions(words)[0].detach()
+    first = torch.zeros(1, dtype=torch.long)
+    needs = getattr(positions, "needs_row_values", False)
+    with positions.given(first) if needs else contextlib.nullcontext():
+        return positions(words)[0].detach()
 
 
 def _copy_vocabulary(model: Trained, folder: Path) -> Dict[str, Any]:

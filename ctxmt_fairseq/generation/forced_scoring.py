@@ -67,15 +67,8 @@ class TranslationScorer:
 
     def dataset(self, loaded: LoadedModels) -> ContextDataset:
         """Build the windows that the models see; refuse a sentence that is too long for them."""
-        dataset = loaded.task.build_dataset(
-            "text",
-            self.sources,
-            self.targets,
-            self.documents,
-            self.current,
-            training=False,
-            contexts=self.contexts,
-        )
+        text = self.sources, self.targets, self.documents, self.current
+        dataset = loaded.task.build_dataset("text", *text, training=False, contexts=self.contexts)
         dataset.unique_sentences = False  # scored examples are named anew: no states are kept by their names
         _, too_long = dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)
         if too_long:
@@ -146,7 +139,9 @@ def _score_batch(loaded: LoadedModels, dataset: ContextDataset, batch: Sequence[
     """Score B pairs of source and target; the pairs of one source follow each other."""
     dictionary = loaded.task.target_dictionary
     sources = list(dict.fromkeys(source for source, _ in batch))
-    net_input, position = _encoder_input(dataset, sources)
+    examples = [dataset.restored(number, source) for number, source in enumerate(sources)]
+    inputs = dataset.collater(examples, with_partners=False)  # in another order
+    position = {sources[number]: row for row, number in enumerate(inputs["id"].tolist())}
     rows = np.array([position[source] for source, _ in batch])
     tokens = [torch.tensor(target) for _, target in batch]
     target, previous = (
@@ -162,7 +157,7 @@ def _score_batch(loaded: LoadedModels, dataset: ContextDataset, batch: Sequence[
     first += np.isin(target.numpy()[np.arange(len(first)), first], starts)
     arrays = {"rows": rows, "place": np.flatnonzero(place), "distribution": distribution}
     targets = {name: torch.from_numpy(array) for name, array in arrays.items()}
-    scores = _log_probs(loaded, net_input, {"previous": previous, "target": target, **targets})
+    scores = _log_probs(loaded, inputs["net_input"], {"previous": previous, "target": target, **targets})
     return [
         TokenScores(row[: len(words)], int(start))
         for row, words, start in zip(scores, tokens, first, strict=True)
@@ -184,19 +179,17 @@ def _log_probs(
         if isinstance(model, ConvertedModel):
             log_probs.append(model.log_probs(net_input, targets["rows"], targets["target"]))
             continue
-        net_input = _as_precise(net_input, next(model.parameters()).dtype)
-        encoder_out = model.encoder.forward_torchscript(net_input)
+        dtype = next(model.parameters()).dtype  # half after a training with --fp16; so must vectors be
+        own_input = utils.apply_to_sample(
+            lambda each, dtype=dtype: each.to(dtype) if each.is_floating_point() else each, net_input
+        )
+        encoder_out = model.encoder.forward_torchscript(own_input)
         encoder_out = model.encoder.reorder_encoder_out(encoder_out, targets["rows"])
         logits, extra = _logits(model.decoder, targets["previous"], encoder_out, targets["place"])
         all_words = model.get_normalized_probs((logits, extra), log_probs=True, sample=None)  # (N, V)
         log_probs.append(all_words[targets["distribution"], targets["target"]].double())
     scores = torch.logsumexp(torch.stack(log_probs), dim=0) - np.log(len(log_probs))  # (B, T)
     return scores.cpu().numpy()
-
-
-def _as_precise(net_input: Dict[str, Any], dtype: torch.dtype) -> Dict[str, Any]:
-    """Give vectors the type of a model's parameters, which is half in a training with --fp16."""
-    return utils.apply_to_sample(lambda each: each.to(dtype) if each.is_floating_point() else each, net_input)
 
 
 def _logits(decoder: Any, previous: torch.Tensor, encoder_out: Any, place: torch.Tensor) -> Tuple[Any, Any]:
@@ -232,13 +225,3 @@ def _distinct_places(
     # The nearest row above, or the row itself, that shares nothing with the rows before it.
     owner = np.maximum.accumulate(np.where(shared, 0, np.arange(len(rows))[:, None]), axis=0)
     return place, np.take_along_axis(numbers, owner, axis=0).clip(min=0)
-
-
-def _encoder_input(
-    dataset: ContextDataset, sources: Sequence[Source]
-) -> Tuple[Dict[str, Any], Dict[Source, int]]:
-    """Collate the distinct sources; returns the encoders' input and each source's row."""
-    examples = [dataset.restored(number, source) for number, source in enumerate(sources)]
-    batch = dataset.collater(examples, with_partners=False)
-    position = {sources[number]: row for row, number in enumerate(batch["id"].tolist())}
-    return batch["net_input"], position

@@ -1,16 +1,19 @@
 """Documents that Python code gives, as lists of sentences: checked, and laid out as a file would be."""
 
+import functools
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar
 
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.generation.input_documents import separators_in_text
 from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.glossary import Glossary, read_glossary
 from ctxmt_fairseq.text.metadata_text import texts_by_field
 
 T = TypeVar("T")
+OF_DOCUMENTS = "documents, each a list of sentences"
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,7 @@ class GivenDocuments:
     @classmethod
     def of(cls, documents: Any, name: str = "documents") -> "GivenDocuments":
         """Check a list of documents, each a list of sentences that a file could hold."""
-        kinds = "documents, each a list of sentences", "sentences"
-        return cls(*_nested(documents, name, *kinds, _sentence), name)
+        return cls(*_nested(documents, name, OF_DOCUMENTS, "sentences", _sentence), name)
 
     def place(self, sentence: int) -> str:
         """Name the place of a sentence."""
@@ -37,12 +39,7 @@ class GivenDocuments:
         """(n,) bool: all sentences are translated."""
         return np.ones(len(self.sentences), bool)
 
-    @property
-    def with_separator(self) -> Optional[str]:
-        """See ``separators_in_text``."""
-        return separators_in_text(self.sentences, self.place)
-
-    @property
+    @functools.cached_property
     def documents(self) -> Documents:
         """Their boundaries."""
         return Documents.from_lengths(self.lengths)
@@ -83,19 +80,31 @@ def _nested(
     the list is ``name``, which should hold ``of``, and its lists ``of_each``."""
     found: List[T] = []
     lengths: List[int] = []
-    for number, inner in enumerate(_list(given, name, of)):
+    for number, inner in enumerate(entries(given, name, of)):
         place = f"{name}[{number}]"
-        entries = _list(inner, place, of_each)
-        found += [read(entry, f"{place}[{at}]") for at, entry in enumerate(entries)]
-        lengths.append(len(entries))
+        read_ones = [read(entry, f"{place}[{at}]") for at, entry in enumerate(entries(inner, place, of_each))]
+        found += read_ones
+        lengths.append(len(read_ones))
     return found, lengths
 
 
-def _list(given: Any, place: str, of: str) -> List[Any]:
+def entries(given: Any, place: str, of: str = OF_DOCUMENTS) -> Iterable[Any]:
     """Refuse what is no list, tuple or the like. A text counts as none, although it has characters."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise BadInput(f"{place}: expected a list of {of}, found a {type(given).__name__}")
-    return list(given)
+    return given
+
+
+def given_glossary(glossary: Any, keep: Any) -> Optional[Glossary]:
+    """Check terms, and make a glossary of them; see ``read_glossary``."""
+    terms = [_text(term, f"keep[{number}]") for number, term in enumerate(entries(keep, "keep", "terms"))]
+    if isinstance(glossary, Mapping):
+        checked = {_text(term, "glossary"): _text(glossary[term], f"glossary[{term!r}]") for term in glossary}
+        return read_glossary(checked, terms)
+    if not isinstance(glossary, (str, Path, type(None))):
+        found = type(glossary).__name__
+        raise BadInput(f"glossary: expected a file, or target terms by source term, found a {found}")
+    return read_glossary(glossary, terms)
 
 
 def _text(given: Any, place: str) -> str:
@@ -127,5 +136,5 @@ def _fields(given: Any, place: str) -> Dict[str, str]:
             raise BadInput(f"{place}: expected a dictionary of texts by field, found other fields")
         texts = texts_by_field(dict(given), lambda message: BadInput(f"{place}: {message}"))
         return {field: _text(text, f"{place}[{field!r}]") for field, text in texts.items()}
-    prompts = [given] if isinstance(given, str) else _list(given, place, "texts")
+    prompts = [given] if isinstance(given, str) else entries(given, place, "texts")
     return {f"prompt {number}": _text(text, place) for number, text in enumerate(prompts, 1)}

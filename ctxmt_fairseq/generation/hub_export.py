@@ -106,9 +106,8 @@ def _check(network: Any, task: Any, folder: Path) -> None:
     for language, pattern in ((source, r"(>>.+<<)?"), (target, "")):
         token = language_token(folder, language)
         if not re.fullmatch(pattern, token):
-            raise BadInput(
-                f"language token {token}: its tokenizer has >>LANGUAGE<< of the source alone", folder
-            )
+            has = "its tokenizer has >>LANGUAGE<< of the source alone"
+            raise BadInput(f"language token {token}: {has}", folder)
         if not find_model(folder, language):
             raise BadInput(f"no SentencePiece model of {language}, which its tokenizer needs", folder)
 

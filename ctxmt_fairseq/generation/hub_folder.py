@@ -19,11 +19,7 @@ _WEIGHTS = (WEIGHTS, "pytorch_model.bin")
 
 
 class HubFolder:
-    """Reads the files of a folder.
-
-    Raises:
-        BadInput: it has code of its own for the model or the tokenizer, or its weights are quantised.
-    """
+    """Reads the files of a folder; one with code of its own, or with quantised weights, is refused."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -36,11 +32,7 @@ class HubFolder:
         return os.path.lexists(self.path / name)
 
     def file(self, name: str) -> Path:
-        """The path of one of its files.
-
-        Raises:
-            BadInput: it is missing, or outside of the folder.
-        """
+        """The path of one of its files; one that is missing, or outside of the folder, is refused."""
         path = self.path / name
         check_inside(path, self.path)
         if not path.is_file():
@@ -66,11 +58,7 @@ class HubFolder:
         raise BadInput(f"{key} {value!r}: such a model cannot be imported", self.path / name)
 
     def parameters(self) -> Dict[str, Tensor]:
-        """All weights, in float32.
-
-        Raises:
-            BadInput: there are none, or files are damaged or have more in them than weights.
-        """
+        """All weights, in float32; files with anything else in them are refused."""
         found: Dict[str, Tensor] = {}
         for path in self._weights():
             part: Any = read_tensors(path) if path.suffix == ".safetensors" else peek(path)

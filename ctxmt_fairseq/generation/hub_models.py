@@ -152,11 +152,8 @@ class FSMT(HubFamily):
         return {"share_all_embeddings": shared, "share_decoder_input_output_embed": True}
 
     def vocabularies(self, folder: HubFolder) -> Tuple[List[str], List[str]]:
-        source, target = (
-            [_as_cut(symbol) for symbol in _by_number(folder, f"vocab-{side}.json")]
-            for side in ("src", "tgt")
-        )
-        return source, target
+        source, target = (_by_number(folder, f"vocab-{side}.json") for side in ("src", "tgt"))
+        return [*map(_as_cut, source)], [*map(_as_cut, target)]
 
     def text(self, folder: HubFolder, source: str, target: str) -> Texts:
         lowercase = folder.json(TOKENIZER, optional=True).get("do_lower_case") is True

@@ -253,20 +253,16 @@ def _unlikely_row(parameters: Parameters) -> Tensor:
     return row
 
 
-def _model_options(family: Family, options: Dict[str, Any], parameters: Parameters) -> argparse.Namespace:
-    """Options of our architecture: the program's where both have them."""
+def _checkpoint(
+    family: Family, options: Dict[str, Any], parameters: Parameters, symbols: Dict[str, List[Row]], data: str
+) -> Dict[str, Any]:
+    """What fairseq-train saves, without an optimizer's state; options of our architecture are the program's
+    where both have them."""
     declared = declared_options(ARCH_MODEL_REGISTRY[family.arch])
     given = {name: options[name] for name in declared if options.get(name) is not None}
     model = argparse.Namespace(**{**given, **family.options(options, parameters)})
     ARCH_CONFIG_REGISTRY[family.arch](model)
     model.arch = model._name = family.arch
-    return model
-
-
-def _checkpoint(
-    family: Family, options: Dict[str, Any], parameters: Parameters, symbols: Dict[str, List[Row]], data: str
-) -> Dict[str, Any]:
-    """What fairseq-train saves, without an optimizer's state."""
     languages = {f"{side}_lang": options[f"{side}_lang"] for side in _SIDES}
     digests = {side: symbols_digest([symbol for symbol, _ in rows]) for side, rows in symbols.items()}
     added = {side: sum(row is None for _, row in rows[4:]) for side, rows in symbols.items()}
@@ -274,7 +270,7 @@ def _checkpoint(
     return {
         "args": None,
         "cfg": {
-            "model": _model_options(family, options, parameters),
+            "model": model,
             "task": {"_name": family.task, "data": data, **languages},
             "criterion": {"_name": "label_smoothed_cross_entropy", "label_smoothing": smoothing},
         },

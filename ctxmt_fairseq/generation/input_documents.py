@@ -1,5 +1,6 @@
 """Text files of documents, and the line of the output that each sentence belongs to."""
 
+import itertools
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,16 +65,20 @@ class InputDocuments:
         """Name the place of a sentence in the input."""
         return f"{self.file}:{self.before + self.output_lines[sentence] + 1}"
 
-    @property
-    def with_separator(self) -> Optional[str]:
-        """How many sentences have the separator's name in them, and where; None: there are none."""
-        return separators_in_text(self.sentences, self.place)
+    @classmethod
+    def of_file(
+        cls, file: PathLike, sentences: List[str], lines: Sequence[List[int]], height: int, **more: Any
+    ) -> "InputDocuments":
+        """Sentences that are all translated, with the lines of each document's, which may have none."""
+        documents = Documents.from_lengths([len(each) for each in lines if each])
+        numbers = np.fromiter(itertools.chain.from_iterable(lines), np.int64)
+        return cls(sentences, documents, np.ones(len(sentences), bool), numbers, height, file, **more)
 
 
-def separators_in_text(sentences: Sequence[str], place: Callable[[int], str]) -> Optional[str]:
-    """Say how many sentences have the separator's name in them, and where; None: there are none. It is text
-    there, which ``Subwords`` spells out."""
-    places = [place(line) for line, sentence in enumerate(sentences) if SEPARATOR in sentence]
+def separators_in_text(text: Any) -> Optional[str]:
+    """Say how many sentences of a ``SourceText`` have the separator's name in them, and where; None: there
+    are none. It is text there, which ``Subwords`` spells out."""
+    places = [text.place(line) for line, sentence in enumerate(text.sentences) if SEPARATOR in sentence]
     return f"{SEPARATOR} is read as text in {len(places)} sentences: {named(places)}" if places else None
 
 
@@ -114,7 +119,7 @@ def iterate_documents(text: PathLike) -> Iterator[InputDocuments]:
     before = 0
     for line in iterate_lines(text):
         lines.append(line.strip())
-        if not lines[-1] and any(lines):
+        if any(lines[-2:]) and not lines[-1]:
             yield _blank_line_documents(lines, text, before)
             before, lines = before + len(lines), []
     if lines:
@@ -122,19 +127,14 @@ def iterate_documents(text: PathLike) -> Iterator[InputDocuments]:
 
 
 def _blank_line_documents(read: Sequence[str], text: PathLike, before: int = 0) -> InputDocuments:
-    sentences, lengths, lines = [], [], []
-    between = True
+    lines: List[List[int]] = [[]]
     for number, sentence in enumerate(read):
         if sentence:
-            if between:
-                lengths.append(0)
-            lengths[-1] += 1
-            sentences.append(sentence)
-            lines.append(number)
-        between = not sentence
-    flags = np.ones(len(sentences), bool)
-    numbers = np.array(lines, np.int64)
-    return InputDocuments(sentences, Documents.from_lengths(lengths), flags, numbers, len(read), text, before)
+            lines[-1].append(number)
+        else:
+            lines.append([])
+    sentences = [sentence for sentence in read if sentence]
+    return InputDocuments.of_file(text, sentences, lines, len(read), before=before)
 
 
 def read_joined(text: PathLike, joint: str) -> InputDocuments:
@@ -174,16 +174,14 @@ def read_json_lines(path: PathLike, source: str = "source", document: str = "doc
     read = _aligned(sentences, Documents.from_ids(ids), np.array(flags, bool), path)
 
     def render(_: InputDocuments, found: Sequence[Optional[Translated]]) -> str:
-        pairs = zip(records, found, strict=True)
-        return "".join(json.dumps(_with(*pair), ensure_ascii=False) + "\n" for pair in pairs)
+        lines = []
+        for record, each in zip(records, found, strict=True):
+            values = zip(ADDED, each or (), strict=False)
+            added = {key: value for key, value in values if value is not None}
+            lines.append(json.dumps({**record, **added}, ensure_ascii=False) + "\n")
+        return "".join(lines)
 
     return replace(read, render=render)
-
-
-def _with(record: Dict[str, Any], found: Optional[Translated]) -> Dict[str, Any]:
-    """A record with its translation; ``record`` itself if there is none."""
-    values = found or ()
-    return {**record, **{key: value for key, value in zip(ADDED, values, strict=False) if value is not None}}
 
 
 def read_metadata(name: PathLike, documents: InputDocuments) -> List[Dict[str, str]]:

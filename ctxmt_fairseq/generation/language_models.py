@@ -3,7 +3,7 @@
 import functools
 import math
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Protocol
+from typing import Any, Dict, List, Optional, Protocol
 
 import numpy as np
 import torch
@@ -94,7 +94,11 @@ class _Fairseq:
         encode = functools.partial(self._dictionary.encode_line, add_if_not_exist=False, append_eos=True)
         tokens = [encode(sentence).long() for sentence in sentences]
         found = np.full(len(sentences), -np.inf)
-        for rows in self._batches([len(each) for each in tokens]):
+        lengths = np.array([len(each) for each in tokens], np.int64)
+        order = np.argsort(lengths, kind="stable")
+        order = order[lengths[order] <= self._longest]
+        sizes = lengths[order].clip(max=self._max_tokens)  # a longer sentence is a batch by itself
+        for rows in data_utils.batch_by_size(order, None, sizes, self._max_tokens):
             target = data_utils.collate_tokens([tokens[row] for row in rows], self._dictionary.pad())
             target = target.to(self._device)  # (B, T)
             previous = torch.cat([target.new_full((len(rows), 1), self._begin), target[:, :-1]], dim=1)
@@ -103,16 +107,3 @@ class _Fairseq:
             scores = scores.gather(2, target[:, :, None])[:, :, 0].double()
             found[rows] = (scores * target.ne(self._dictionary.pad())).sum(1).cpu().numpy()
         return found
-
-    def _batches(self, lengths: List[int]) -> Iterator[List[int]]:
-        """Sort sentences by length into batches, and leave out those that are too long."""
-        batch: List[int] = []
-        for row in sorted(range(len(lengths)), key=lengths.__getitem__):
-            if lengths[row] > self._longest:
-                break
-            if batch and lengths[row] * (len(batch) + 1) > self._max_tokens:
-                yield batch
-                batch = []
-            batch.append(row)
-        if batch:
-            yield batch

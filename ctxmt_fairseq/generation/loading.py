@@ -58,9 +58,8 @@ class LoadedModels:
     @property
     def limits(self) -> Tuple[int, int]:
         """How many source and target positions all models have."""
-        return utils.resolve_max_positions(
-            self.task.max_positions(), *[model.max_positions() for model in self.models]
-        )
+        each = [model.max_positions() for model in self.models]
+        return utils.resolve_max_positions(self.task.max_positions(), *each)
 
     @property
     def languages(self) -> Tuple[str, str]:
@@ -170,11 +169,8 @@ def load_models(
 
 def model_file(path: Path) -> Path:
     """The checkpoint that a path names: the file itself, or that in a folder that is a model, as ``ctxmt
-    import`` and ``ctxmt export`` make them. Of these folders a file may be missing.
-
-    Raises:
-        BadInput: a link in a folder without pickle leads out of it.
-    """
+    import`` and ``ctxmt export`` make them. Of these folders a file may be missing; in one without pickle no
+    link may lead out of it."""
     if not path.is_dir():
         return path
     portable = [name for name in (WEIGHTS, CONVERTED) if os.path.lexists(path / name)]

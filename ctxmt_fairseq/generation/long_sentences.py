@@ -1,22 +1,30 @@
 """Source sentences that are longer than the models read: refused, cut, split, or left untranslated."""
 
-import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, List, Optional, Protocol, Sequence
 
 import numpy as np
+import regex
 import torch
 
 from ctxmt_fairseq.base.errors import BadInput, named
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.languages import unspaced
 
 WAYS = ("error", "cut", "split", "empty")
-# Where a sentence may be split, the best first: behind a sentence in it, a clause, a comma, a word.
+# Where a sentence may be split, the best first: behind a sentence in it, a clause, a comma, a word, a
+# character with its marks.
 _SPLITS = [
-    re.compile(pattern)
-    for pattern in (r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”）]*", r"[;:；：]\s*", r"[,،，、]\s*", r"\s+")
+    regex.compile(pattern)
+    for pattern in (
+        r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”）]*",
+        r"[;:；：]\s*",
+        r"[,،，、]\s*",
+        r"\s+",
+        r"\X",
+    )
 ]
 
 
@@ -119,9 +127,13 @@ def refuse_long(
 
 
 def joined_text(parts: Sequence[str]) -> str:
-    """The translation of a sentence that was split; no blank follows a wide character, as of Chinese."""
-    ends = ["" if part and unicodedata.east_asian_width(part[-1]) in "WF" else " " for part in parts]
-    return "".join(part + end for part, end in zip(parts, ends, strict=True) if part).strip()
+    """The translation of a sentence that was split; no blank follows a part in a script that has none."""
+    return "".join(part if _without_blank(part[-1]) else f"{part} " for part in parts if part).strip()
+
+
+def _without_blank(end: str) -> bool:
+    wide_sign = unicodedata.east_asian_width(end) in "WF" and unicodedata.category(end).startswith("P")
+    return unspaced(end) or wide_sign
 
 
 def _cut(source: torch.Tensor, limit: int, end: torch.Tensor) -> torch.Tensor:

@@ -15,11 +15,7 @@ _LAYERS = ("fc1", "fc2", "output_projection")
 
 def quantize(models: Sequence[nn.Module]) -> None:
     """Replace the feed-forward and output layers of models in evaluation by torch's dynamic ones: weights in
-    int8, one scale for each layer, and states in int8 from product to product.
-
-    Raises:
-        BadInput: a model is not on a CPU, or the CPU has no such products.
-    """
+    int8, one scale for each layer, and states in int8 from product to product."""
     if any(next(model.parameters()).device.type != "cpu" for model in models):
         raise BadInput("--quantization int8 computes on a CPU: add --cpu")
     if any(hasattr(model, "search_class") for model in models):
@@ -27,9 +23,7 @@ def quantize(models: Sequence[nn.Module]) -> None:
     if torch.backends.quantized.engine in (None, "none"):
         raise BadInput("--quantization int8: torch has no 8-bit products for this processor")
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # torch moves it to torchao, which is no dependency
+        warnings.simplefilter("ignore", DeprecationWarning)  # it moves to torchao, which is no dependency
         for model in models:
             layers = {
                 name: torch.ao.quantization.default_dynamic_qconfig

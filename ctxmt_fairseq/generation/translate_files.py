@@ -3,7 +3,7 @@
 import contextlib
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, TextIO, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, TextIO, Tuple
 
 import numpy as np
 import torch
@@ -15,10 +15,9 @@ from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 from ctxmt_fairseq.generation.kept_translations import KeptTranslations
-from ctxmt_fairseq.generation.loading import LoadedModels, model_file
-from ctxmt_fairseq.generation.long_sentences import FittedText, joined_text
+from ctxmt_fairseq.generation.loading import model_file
+from ctxmt_fairseq.generation.translations import Translation, joined
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences, read_text
-from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 
 def translate_file(
@@ -55,12 +54,13 @@ def translate_file(
     text = translator.fit(documents, too_long)
     targets = None
     if target_context is not None:
-        given = _given(target_context, documents)
+        lines = read_sentences(target_context)
+        check_count(lines, documents.height, "the input", target_context)
+        given = [lines[line] for line in documents.output_lines]
         loaded.warn_of_unknown(target_context, targets=given)
         targets = [loaded.encode_target(given[line]) for line in text.origins.tolist()]
-    contexts, current = _contexts(loaded, text, metadata), np.flatnonzero(text.current)
-    how: Any = {"contexts": contexts, "current": current, "sentences": text.sentences}
-    running = translator.running(text.sources, text.documents, targets, **how)
+    current = np.flatnonzero(text.current)
+    running = translator.running_of(text, metadata, targets, current)
     wanted = text.current | (translator.dependent and targets is None)
     done: Dict[int, Dict[str, Any]] = {}
     with contextlib.ExitStack() as stack:
@@ -75,56 +75,29 @@ def translate_file(
         if targets is None:
             for line, record in done.items():
                 running.record(line, torch.tensor(record["tokens"]))
-        lines = [line for line in np.flatnonzero(wanted).tolist() if line not in done]
-        with tqdm(
-            total=len(lines), unit="sentence", leave=output is not None, disable=None, file=sys.stderr
-        ) as progress:
-            for line, nbest in translator.translate(running, lines):
-                record = {"tokens": nbest[0]["tokens"].tolist(), "score": float(nbest[0]["score"])}
-                done[line] = record
-                if journal:
-                    journal.translated(line, **record)
-                progress.update()
-        texts = {line: loaded.decode_target(torch.tensor(done[line]["tokens"])) for line in current.tolist()}
-        for line, translation in texts.items():
+        rest = [line for line in np.flatnonzero(wanted).tolist() if line not in done]
+        found = translator.translate(running, rest)
+        how: Any = {"total": len(rest), "unit": "sentence", "leave": output is not None, "disable": None}
+        for line, nbest in tqdm(found, file=sys.stderr, **how):
+            done[line] = {"tokens": nbest[0]["tokens"].tolist(), "score": float(nbest[0]["score"])}
+            if journal:
+                journal.translated(line, **done[line])
+        parts: List[List[Translation]] = [[] for _ in text.sentences]
+        for line in current.tolist():
+            translation = loaded.decode_target(torch.tensor(done[line]["tokens"]))
             translator.count_terms(running, line, translation)
-        found = _translations(text, texts, done, scores, f"{tag} " if tag else "")
-        written = documents.render(documents, found)
+            parts[line] = [Translation(translation, done[line]["score"])]
+        best = [next(iter(joined(each)), None) for each in text.joined(parts)]  # None: only context
+        begin = f"{tag} " if tag else ""
+        whole = [each and Translated(begin + each.text, each.score if scores else None) for each in best]
+        written = documents.render(documents, whole)
         if output is None:
-            sys.stdout.write(written)
-            sys.stdout.flush()
+            print(written, end="", flush=True)
         else:
             write_files([(output, written), *beside])
         if journal:
             journal.finished = True
     return text.remark
-
-
-def _translations(
-    text: FittedText, texts: Mapping[int, str], done: Mapping[int, Any], scores: bool, tag: str
-) -> List[Optional[Translated]]:
-    """The translation of each sentence of the input; None: it is only context."""
-    found: List[Optional[Translated]] = []
-    for lines in text.joined(range(len(text.sentences))):
-        if lines[0] in texts:
-            score = float(np.mean([done[line]["score"] for line in lines])) if scores else None
-            found.append(Translated(tag + joined_text([texts[line] for line in lines]), score))
-        else:
-            found.append(None)
-    return found
-
-
-def _given(path: PathLike, documents: InputDocuments) -> List[str]:
-    lines = read_sentences(path)
-    check_count(lines, documents.height, "the input", path)
-    return [lines[line] for line in documents.output_lines]
-
-
-def _contexts(
-    loaded: LoadedModels, text: FittedText, metadata: Optional[Sequence[Mapping[str, str]]]
-) -> Optional[SentenceContexts]:
-    known = [metadata[line] if metadata else {} for line in text.origins.tolist()]
-    return loaded.contexts_of(text.sentences, known)
 
 
 def _run(
@@ -150,7 +123,7 @@ def _run(
 def post_edit(
     translator: DocumentTranslator,
     documents: InputDocuments,
-    corrections: TextIO,
+    corrections: Iterator[str],
     output: TextIO,
     metadata: Optional[Sequence[Mapping[str, str]]] = None,
     too_long: str = "error",
@@ -167,8 +140,7 @@ def post_edit(
     """
     loaded = translator.loaded
     text = translator.fit(documents, too_long)
-    how: Any = {"contexts": _contexts(loaded, text, metadata), "sentences": text.sentences}
-    running = translator.running(text.sources, text.documents, **how)
+    running = translator.running_of(text, metadata)
     for line in range(len(documents.sentences)):
         if not (documents.current[line] or translator.dependent):
             continue
@@ -177,9 +149,7 @@ def post_edit(
             continue
         translation = loaded.decode_target(nbest[0]["tokens"])
         translator.count_terms(running, line, translation)
-        output.write(translation + "\n")
-        output.flush()
-        correction = corrections.readline().strip()
-        if correction:
+        print(translation, file=output, flush=True)
+        if correction := next(corrections, "").strip():
             running.record(line, loaded.encode_target(correction))
     return text.remark

@@ -199,6 +199,7 @@ def test_back_translation(translation, last, text, corpus, tmp_path, monkeypatch
         (("--tag", "x"), "--tag and --mark need --corpus"),
         (("--corpus", "c", "--scores"), "--corpus needs --docids; leave out --output and --scores"),
         (("--corpus", "c", "--mark", "x"), "--mark x: expected FIELD=TEXT"),
+        (("--corpus", "c", "--docids", "-"), "--corpus reads --docids twice: give a file"),
     ):
         with pytest.raises(SystemExit):
             main([*arguments, *more])
@@ -217,6 +218,7 @@ def test_given_target_context(translation, last, text, corpus):
     corrections = "".join(line + "\n" for line in references)
     assert run(*arguments, "-", input=corrections).stdout.splitlines() == from_file
     assert run(*arguments, "-", input="\n" * 20).stdout.splitlines() == translation  # all accepted
+    assert refused(*arguments, "-", input="Un\0\n").endswith("error: -:1: expected text, found a NUL byte")
 
 
 def test_window_decoding_is_that_of_fairseq_generate(translation, last, text, data):

@@ -14,9 +14,6 @@ from ctxmt_fairseq.generation.input_documents import InputDocuments
 from ctxmt_fairseq.text.text_lines import open_text
 
 LARGEST = 1 << 28  # bytes of a file that is kept in memory
-_OWN = {"subtitles": (".srt", ".vtt", ".ass", ".ssa"), "table": (".tsv",)}
-_OWN["toolkit"] = (".po", ".xliff", ".xlf", ".html", ".htm", ".md")
-_OWN_FORMATS = {ending: module for module, endings in _OWN.items() for ending in endings}
 _OTHERS = {  # a file with such an ending holds no sentences, line by line
     **dict.fromkeys((".docx", ".odt", ".rtf", ".pdf", ".epub"), "save it as text, a paragraph a line"),
     **dict.fromkeys((".pptx", ".xlsx", ".ods", ".csv"), "save it as .tsv"),
@@ -37,6 +34,11 @@ class Reading(NamedTuple):
     pause: float = 7.0
 
 
+def ending_of(path: str) -> str:
+    """How the name of a file ends, in small letters, whether it is compressed or not."""
+    return Path(re.sub(r"\.(gz|xz|bz2|zst)$", "", path.lower())).suffix
+
+
 class FileFormat(ABC):
     """A file of sentences; all that is no sentence comes out as it went in.
 
@@ -47,7 +49,7 @@ class FileFormat(ABC):
     whole: ClassVar[bool] = True  # nothing can stand beside a translation, such as its score
 
     def __init__(self, path: str, how: Reading):
-        self.path, self.how = path, how
+        self.path, self.how, self.ending = path, how, ending_of(path)
 
     @abstractmethod
     def documents(self, languages: Tuple[str, str]) -> InputDocuments:
@@ -74,27 +76,26 @@ class FileFormat(ABC):
 
 
 Format = TypeVar("Format", bound=Type[FileFormat])
-_FORMATS: Dict[str, Union[str, Type[FileFormat]]] = {**_OWN_FORMATS}
+_FORMATS: Dict[str, Union[str, Type[FileFormat]]] = {  # our own by the names of their modules
+    **dict.fromkeys((".srt", ".vtt", ".ass", ".ssa"), "subtitles"),
+    **dict.fromkeys((".po", ".xliff", ".xlf", ".html", ".htm", ".md"), "toolkit"),
+    ".tsv": "table",
+}
 
 
 def register_file_format(*endings: str) -> Callable[[Format], Format]:
     """Register a format under the endings of its files (``.xyz``)."""
 
     def register(cls: Format) -> Format:
-        for ending in endings:
-            _FORMATS[ending] = cls
+        _FORMATS.update(dict.fromkeys(endings, cls))
         return cls
 
     return register
 
 
 def file_format(path: str) -> Optional[Type[FileFormat]]:
-    """The format of a file by its name; None: plain text, line by line.
-
-    Raises:
-        BadInput: its name says that it is something else.
-    """
-    ending = Path(path).suffix.lower()
+    """The format of a file by its name; None: plain text, line by line. Others that are known are refused."""
+    ending = ending_of(path)
     found: Any = _FORMATS.get(ending)
     if isinstance(found, str):
         module = importlib.import_module(f"{__name__}.{found}")

@@ -12,13 +12,32 @@ from ctxmt_fairseq.text.languages import words_of
 
 logger = logging.getLogger(__name__)
 TAG = r"<[^<>\n]*>|\{\\[^{}\n]*\}"  # of HTML and subtitles; of ASS
+CODE = r"`+[^`\n]*`+"  # of Markdown
 _CLOSES = re.compile(r"</|\{\\[a-z]+0\}|\]")
 _EITHER = re.compile(r"[*_]+")  # opens the first time, closes the second
 _PLACEHOLDER = (
     r"%(?:\(\w+\)|\d+\$)?[-+#0]{0,3}\d{0,4}(?:\.\d{1,4})?[sdifuxXc@](?!\w)|\$?\{\{?\w*\}?\}|\$[A-Za-z_]\w*"
-    r"|&#?\w+;|`[^`\n]*`"
+    rf"|&#?\w+;|{CODE}"
 )
 _KEPT = re.compile(f"{TAG}|{_PLACEHOLDER}")
+
+
+def body_and_end(row: str) -> Tuple[str, str]:
+    """A line, and what ends it."""
+    body = row.rstrip("\r\n")
+    return body, row[len(body) :]
+
+
+def body_of(part: str) -> str:
+    """A text without white space around it and a byte order mark before it."""
+    return part.lstrip("\ufeff").strip()
+
+
+def in_place_of(part: str, text: str) -> str:
+    """A text with what stands around the body of another one."""
+    body = body_of(part)
+    begin = part.index(body)
+    return part[:begin] + text + part[begin + len(body) :]
 
 
 def weight(text: str) -> int:

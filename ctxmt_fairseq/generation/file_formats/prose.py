@@ -1,13 +1,11 @@
 """Prose: a paragraph a line, translated sentence by sentence; the file is one document."""
 
-from typing import List, Optional, Sequence, Tuple
-
-import numpy as np
+from typing import Optional, Sequence, Tuple
 
 from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
+from ctxmt_fairseq.generation.file_formats.layout import body_of, in_place_of
 from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
-from ctxmt_fairseq.text.documents import Documents
 
 
 class Prose(FileFormat):
@@ -19,32 +17,18 @@ class Prose(FileFormat):
 
     def documents(self, languages: Tuple[str, str]) -> InputDocuments:
         cut = sentence_cutter(languages[0])
-        parts: List[str] = []  # of the file: all that is between sentences, and the sentences
-        slots, lines = [], []
-        for number, row in enumerate(self.rows):
-            body = row.strip()
-            begin = row.index(body)
-            parts.append(row[:begin])
-            found = cut(body)
-            for sentence in found:
-                slots.append(len(parts))
-                lines.append(number)
-                parts += [sentence.rstrip(), sentence[len(sentence.rstrip()) :]]
-            parts += [*([] if found else [body]), row[begin + len(body) :]]
-        sentences = [parts[slot] for slot in slots]
+        parts = [cut(body_of(row)) for row in self.rows]
+        sentences = [part.strip() for each in parts for part in each]
+        lines = [number for number, each in enumerate(parts) for _ in each]
 
-        def render(_: InputDocuments, translated: Sequence[Optional[Translated]]) -> str:
-            written = [*parts]
-            for slot, each in zip(slots, translated, strict=True):
-                written[slot] = each.text if each else written[slot]
-            return "".join(written)
+        def render(_: InputDocuments, found: Sequence[Optional[Translated]]) -> str:
+            rest = (each.text if each else "" for each in found)
+            rows = [*self.rows]
+            for number, each in enumerate(parts):
+                if each:
+                    text = "".join(in_place_of(part, next(rest)) for part in each)
+                    rows[number] = in_place_of(rows[number], text)
+            return "".join(rows)
 
-        return InputDocuments(
-            sentences,
-            Documents.from_lengths([len(sentences)] if sentences else []),
-            np.ones(len(sentences), bool),
-            np.array(lines, np.int64),
-            len(self.rows),
-            self.path,
-            render=render,
-        )
+        height = len(self.rows)
+        return InputDocuments.of_file(self.path, sentences, [lines], height, render=render)

@@ -5,31 +5,20 @@ run over cues, and a cue may hold several: what stands between full stops is tra
 over its cues again by their lengths.
 """
 
-import itertools
 import logging
 import re
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
-import numpy as np
-
 from ctxmt_fairseq.base.errors import BadInput, named
-from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
-from ctxmt_fairseq.generation.file_formats.layout import (
-    TAG,
-    kept_texts,
-    put_back,
-    shared_out,
-    weight,
-    without,
-)
+from ctxmt_fairseq.generation.file_formats import FileFormat, Reading, layout
 from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
-from ctxmt_fairseq.text.documents import Documents
 
 logger = logging.getLogger(__name__)
 _TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
-_TAG = re.compile(TAG)
+_TAG = re.compile(layout.TAG)
+_BLOCK = re.compile(layout.TAG + r"|\{[^{}\n]*\}")  # in SubStation Alpha braces hold comments, too
 _DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")
 _END = re.compile(r"[.!?…:;。！？‥][\"'”’»)\]」』♪]*$")
 _SPEAKER = re.compile(r"[-–—]\s*")  # begins the lines of a cue in which several speak
@@ -60,55 +49,47 @@ class Subtitles(FileFormat):
     def __init__(self, path: str, how: Reading):
         super().__init__(path, how)
         self.rows = self.lines()
-        self.dialogue = bool(re.search(r"\.(ass|ssa)$", path, re.IGNORECASE))
+        self.dialogue = self.ending in (".ass", ".ssa")
         self.cues = [*(_dialogue(self.rows, path) if self.dialogue else _timed(self.rows))]
         if not self.cues:
             raise BadInput("expected subtitles, found no time of one", path)
-        self.groups = [group for number, cue in enumerate(self.cues) for group in _groups(number, cue.lines)]
+        self.tag = _BLOCK if self.dialogue else _TAG
+        self.groups = [
+            group for number, cue in enumerate(self.cues) for group in _groups(number, cue.lines, self.tag)
+        ]
         self._warn_of_others()
 
     def _warn_of_others(self) -> None:
         """Say which lines of SubRip are in no cue; in the other formats there are such lines."""
         inside = {line + at for line, lines, *_ in self.cues for at in range(-1, len(lines))}
-        others = (
-            at for at in range(len(self.rows)) if at not in inside and self.path.lower().endswith(".srt")
-        )
+        others = (at for at in range(len(self.rows)) if at not in inside and self.ending == ".srt")
         found = [f"line {at + 1}" for at in others if not re.fullmatch(r"\ufeff?\s*\d*\s*", self.rows[at])]
         if found:
-            which = (self.path, len(found), named(found))
-            logger.warning("%s: %d lines belong to no subtitle, and stay as they are: %s", *which)
+            said = "%s: %d lines belong to no subtitle, and stay as they are: %s"
+            logger.warning(said, self.path, len(found), named(found))
 
     def documents(self, languages: Tuple[str, str]) -> InputDocuments:
         sentences: List[str] = []
-        lengths: List[int] = []
+        lines: List[List[int]] = []  # of each document: where its sentences begin
         places: List[List[Tuple[int, int]]] = []  # of each sentence: groups, and its characters there
         cut = sentence_cutter(languages[0])
         for document in self._documents():
-            before = len(sentences)
+            lines.append([])
             for run in document:
                 for text, where in _sentences(run, self.groups, cut):
                     sentences.append(text)
                     places.append(where)
-            lengths += [len(sentences) - before] if len(sentences) > before else []
-        lines = np.array([self.cues[self.groups[where[0][0]].cue].line for where in places], np.int64)
+                    lines[-1].append(self.cues[self.groups[where[0][0]].cue].line)
 
         def render(documents: InputDocuments, found: Sequence[Optional[Translated]]) -> str:
             parts: Dict[int, List[str]] = {}
-            for where, text in zip(places, kept_texts(documents, found), strict=True):
-                shares = shared_out(text, [share for _, share in where])
+            for where, text in zip(places, layout.kept_texts(documents, found), strict=True):
+                shares = layout.shared_out(text, [share for _, share in where])
                 for (group, _), share in zip(where, shares, strict=True):
                     parts.setdefault(group, []).append(share)
             return self._with(parts)
 
-        return InputDocuments(
-            sentences,
-            Documents.from_lengths(lengths),
-            np.ones(len(sentences), bool),
-            lines,
-            len(self.rows),
-            self.path,
-            render=render,
-        )
+        return InputDocuments.of_file(self.path, sentences, lines, len(self.rows), render=render)
 
     def _documents(self) -> Iterator[List[List[int]]]:
         """The documents: groups in runs that may be one sentence."""
@@ -129,29 +110,18 @@ class Subtitles(FileFormat):
 
     def _with(self, parts: Dict[int, List[str]]) -> str:
         """The file with the translations of the groups."""
+        texts: List[List[str]] = [[] for _ in self.cues]
+        for number, group in enumerate(self.groups):
+            laid_out = number in parts
+            texts[group.cue] += _laid_out(group, parts[number], self.tag) if laid_out else group.lines
         rows = [*self.rows]
-        for cue, among in itertools.groupby(enumerate(self.groups), key=lambda pair: pair[1].cue):
+        for cue in {self.groups[number].cue for number in parts}:
             line, lines, _, _ = self.cues[cue]
-            numbered = [*among]
-            if not any(number in parts for number, _ in numbered):
-                continue
-            texts = [
-                _laid_out(group, parts[number]) if number in parts else group.lines
-                for number, group in numbered
-            ]
-            if self.dialogue:
-                head = rows[line].rstrip("\r\n").removesuffix(lines[0])
-                rows[line] = head + "\\N".join(itertools.chain(*texts)) + _newline(rows[line])
-            else:
-                newline = _newline(rows[line])
-                last = _newline(rows[line + len(lines) - 1])
-                rows[line] = newline.join(itertools.chain(*texts)) + last
-                rows[line + 1 : line + len(lines)] = [""] * (len(lines) - 1)
+            text, newline = layout.body_and_end(rows[line])
+            head, last = text.removesuffix(lines[0]), layout.body_and_end(rows[line + len(lines) - 1])[1]
+            rows[line] = head + ("\\N" if self.dialogue else newline).join(texts[cue]) + last
+            rows[line + 1 : line + len(lines)] = [""] * (len(lines) - 1)
         return "".join(rows)
-
-
-def _newline(row: str) -> str:
-    return row[len(row.rstrip("\r\n")) :]
 
 
 def _timed(rows: Sequence[str]) -> Iterator[Cue]:
@@ -184,14 +154,13 @@ def _dialogue(rows: Sequence[str], path: str) -> Iterator[Cue]:
             continue
         if names[-1:] != ["Text"] or not {"Start", "End"} <= {*names}:
             raise BadInput("expected a line Format: .., Start, End, .., Text before it", path, number + 1)
-        fields = value.split(",", len(names) - 1)
-        times = [re.fullmatch(rf"\s*{_TIME}\s*", fields[names.index(name)]) for name in ("Start", "End")
-                 if len(fields) == len(names)]  # fmt: skip
-        if not times or not all(times):
+        fields = dict(zip(names, value.split(",", len(names) - 1), strict=False))
+        times = [re.fullmatch(rf"\s*{_TIME}\s*", fields.get(name, "")) for name in ("Start", "End")]
+        if not all(times) or "Text" not in fields:
             raise BadInput(f"expected {len(names)} fields with times", path, number + 1)
         start, end = (_seconds(each.groups()) for each in times if each)
-        if fields[-1].strip() and not _DRAWING.search(fields[-1]):
-            yield Cue(number, [fields[-1]], start, end)
+        if fields["Text"].strip() and not _DRAWING.search(fields["Text"]):
+            yield Cue(number, [fields["Text"]], start, end)
 
 
 def _seconds(parts: Sequence[Optional[str]]) -> float:
@@ -199,18 +168,19 @@ def _seconds(parts: Sequence[Optional[str]]) -> float:
     return 3600 * int(hours or 0) + 60 * int(minutes or 0) + int(seconds or 0) + float(f"0.{fraction}")
 
 
-def _groups(cue: int, lines: Sequence[str]) -> Iterator[_Group]:
+def _groups(cue: int, lines: Sequence[str], tag: "re.Pattern[str]") -> Iterator[_Group]:
     """What each speaker says in a cue."""
     texts = [text for line in lines for text in re.split(r"\\[Nn]", line)]
-    speakers = sum(bool(_SPEAKER.match(_TAG.sub("", text))) for text in texts)
+    speaks = [bool(_SPEAKER.match(tag.sub("", text))) for text in texts]
+    speakers = sum(speaks)
     groups: List[List[str]] = []
-    for text in texts:
-        if groups and not (speakers > 1 and _SPEAKER.match(_TAG.sub("", text))):
+    for text, begins in zip(texts, speaks, strict=True):
+        if groups and not (speakers > 1 and begins):
             groups[-1].append(text)
         else:
             groups.append([text])
     for group in groups:
-        text, tags = without(_TAG, " ".join(group))
+        text, tags = layout.without(tag, " ".join(group))
         found = _SPEAKER.match(text) if speakers > 1 else None
         speaker = found[0] if found else ""
         yield _Group(cue, group, speaker, text[len(speaker) :], tags)
@@ -228,14 +198,13 @@ def _sentences(
     end = 0
     for sentence in cut(text):
         begin, end = end, end + len(sentence)
-        where = [(number, weight(text[max(begin, first) : min(end, last)])) for number, first, last in spans]
-        where = [(number, share) for number, share in where if share]
-        if where:
+        parts = ((number, text[max(begin, first) : min(end, last)]) for number, first, last in spans)
+        if where := [(number, layout.weight(part)) for number, part in parts if part.strip()]:
             yield " ".join(sentence.split()), where
 
 
-def _laid_out(group: _Group, parts: Sequence[str]) -> List[str]:
+def _laid_out(group: _Group, parts: Sequence[str], tag: "re.Pattern[str]") -> List[str]:
     """The lines of a group: as many as before, if there are words enough."""
     text = group.speaker + (" ".join(filter(None, parts)) or EMPTY).replace("-->", "->")
-    lines = shared_out(text, [weight(_TAG.sub("", line)) for line in group.lines])
-    return put_back("\n".join(filter(None, lines)), group.tags).split("\n")
+    lines = layout.shared_out(text, [layout.weight(tag.sub("", line)) for line in group.lines])
+    return layout.put_back("\n".join(filter(None, lines)), group.tags).split("\n")

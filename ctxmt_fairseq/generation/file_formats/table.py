@@ -6,6 +6,7 @@ import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
+from ctxmt_fairseq.generation.file_formats.layout import body_and_end
 from ctxmt_fairseq.generation.input_documents import ADDED, InputDocuments, Translated
 from ctxmt_fairseq.text.documents import Documents, document_id
 
@@ -53,5 +54,5 @@ class Table(FileFormat):
 
 
 def _with(row: str, cells: Sequence[str]) -> str:
-    line = row.rstrip("\r\n")
-    return "\t".join([line, *cells]) + row[len(line) :]
+    line, end = body_and_end(row)
+    return "\t".join([line, *cells]) + end

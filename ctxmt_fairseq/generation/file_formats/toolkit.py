@@ -9,26 +9,46 @@ import itertools
 import logging
 import re
 from collections import Counter
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
-import numpy as np
+import regex
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
-from ctxmt_fairseq.generation.file_formats.layout import TAG, kept_texts, put_back, without
+from ctxmt_fairseq.generation.file_formats.layout import CODE, TAG, in_place_of, kept_texts, put_back, without
 from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
-from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.languages import primary
 
 logger = logging.getLogger(__name__)
-_MARKUP = re.compile(
-    rf"{TAG}|\[[ xX]\]\s|!?\[(?=[^\]\n]{{0,300}}\][(\[])"
+_TAGS = re.compile(TAG)
+_MARKUP = regex.compile(  # what stands in code is code
+    rf"{CODE}(*SKIP)(*FAIL)|{TAG}|\[[ xX]\]\s|!?\[(?=[^\]\n]{{0,300}}\][(\[])"
     r"|\](?:\([^()\n]*\)|\[[^\]\n]*\])|\*+|(?<!\w)_+|_+(?!\w)"
 )
 _BREAK = re.compile(r"<br\s{0,9}/?>", re.IGNORECASE)
-_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|pre)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
-_PAGES = {".md": "markdown", ".html": "html", ".htm": "html"}
+_HIDDEN = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style|pre|svg|math|textarea)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
+)
+_BLOCKS = (  # they may have text, too
+    *(
+        "body",
+        "center",
+        "details",
+        "dialog",
+        "dl",
+        "fieldset",
+        "figure",
+        "form",
+        "hgroup",
+        "legend",
+        "noscript",
+    ),
+    *("ol", "summary", "table", "tr", "ul"),
+)
+_BUTTONS = ("submit", "button", "reset")  # whose value is what they say
+_EMPTY = re.compile(r"<([^\s<>/]+)(?=[\s>])([^<>]*)></\1>")
 _ENCODING = re.compile(
     r"""^\ufeff?<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)"""
     r"""|^"Content-Type:[^\n]*?charset=([^\s"\\;]*)|<meta\s[^<>]*?charset\s*=\s*["']?([^\s"'<>;/]*)""",
@@ -43,7 +63,7 @@ class Toolkit(FileFormat):
 
     def __init__(self, path: str, how: Reading):
         super().__init__(path, how)
-        self.content, self.ending = self.text(), path[path.rindex(".") :].lower()
+        self.content = self.text()
         self.html = self.ending.startswith(".htm")
         self._check()
         self.left_out = 0
@@ -68,16 +88,16 @@ class Toolkit(FileFormat):
         if self.html and max(depths, default=0) > _DEEPEST:
             raise BadInput(f"more than {_DEEPEST} elements are not closed", self.path)
 
-    def _plain(self, text: str) -> str:
-        """A text with its characters, and blanks where a line breaks, but with its tags."""
+    def _bare(self, text: str) -> Tuple[str, List[Tuple[float, str]]]:
+        """A text as it is read, without its markup, and the markup with its places."""
         if not self.html:
-            return text
-        parts = re.split(f"({TAG})", _BREAK.sub(r" \g<0> ", text))  # text, tag, text, ..
-        return "".join(part if number % 2 else html.unescape(part) for number, part in enumerate(parts))
+            return without(_MARKUP, text)
+        bare, markup = without(_TAGS, _BREAK.sub(r" \g<0> ", text))
+        return " ".join(html.unescape(bare).split()), markup
 
     def documents(self, languages: Tuple[str, str]) -> InputDocuments:
         cut = sentence_cutter(languages[0])
-        bare = [without(_MARKUP, self._plain(text)) for text in self.texts]
+        bare = [self._bare(text) for text in self.texts]
         parts = [cut(text) for text, _ in bare]
         sentences = [" ".join(sentence.split()) for each in parts for sentence in each]
 
@@ -85,83 +105,105 @@ class Toolkit(FileFormat):
             rest = iter(kept_texts(documents, found))
             made = {}
             for text, (_, markup), each in zip(self.texts, bare, parts, strict=True):
-                translated = " ".join(next(rest) for _ in each)
+                translated = "".join(in_place_of(part, next(rest)) for part in each)
                 escaped = html.escape(translated, quote=False) if self.html else translated
                 made[text] = put_back(escaped, markup) if each else text
-            return self._filled({**made, languages[0]: languages[1]} if self.ending in _PAGES else made)[0]
+            return self._filled(made, languages)[0]
 
         # Which line a text is on is not known: messages count texts.
-        numbers = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
-        lengths = [len(sentences)] if sentences else []
-        ones = np.ones(len(sentences), bool)
-        documents = Documents.from_lengths(lengths)
-        return InputDocuments(
-            sentences, documents, ones, numbers, len(parts), f"{self.path}, text", render=render
-        )
+        numbers = [number for number, each in enumerate(parts) for _ in each]
+        texts = f"{self.path}, text"
+        return InputDocuments.of_file(texts, sentences, [numbers], len(parts), render=render)
 
-    def _filled(self, made: Optional[Dict[str, str]]) -> Tuple[str, List[str]]:
+    def _filled(
+        self, made: Optional[Dict[str, str]], languages: Tuple[str, str] = ("", "")
+    ) -> Tuple[str, List[str]]:
         """The file with translations of its texts (None: as it is), and the texts."""
+        seen: List[str] = []
+
+        def translated(text: str) -> str:
+            seen.append(text)
+            return made.get(text, text) if made else text
+
         try:
-            if self.ending in _PAGES:
-                return self._page(made)
-            return self._store(made)
+            if self.html:
+                return self._page(translated, languages), seen
+            if self.ending == ".md":
+                return self._markdown(translated), seen
+            return self._store(translated, made is not None), seen
         except BadInput:
             raise
         except Exception as error:  # translate-toolkit has no error of its own
             said = " ".join(str(error).split())[:200]
             raise BadInput(f"is no {self.ending} file: {said}", self.path) from None
 
-    def _page(self, made: Optional[Dict[str, str]]) -> Tuple[str, List[str]]:
-        seen: List[str] = []
+    def _page(self, translated: Callable[[str], str], languages: Tuple[str, str]) -> str:
+        known: Any = _storage("html").htmlfile
 
-        def translated(text: str) -> str:
-            seen.append(text)
-            return text if made is None else made.get(text, text)
+        def language(name: str) -> str:
+            return languages[1] if primary(name) == primary(languages[0]) else name
 
-        storage = _storage(_PAGES[self.ending])
-        if self.ending == ".md":
-            how = {"extract_code_blocks": False, "extract_frontmatter": False, "no_placeholders": True}
-            page = storage.MarkdownFile(callback=translated, **how)
-        else:
-            page = storage.htmlfile(callback=translated)
+        class Page(known):
+            TRANSLATABLE_ELEMENTS = [*known.TRANSLATABLE_ELEMENTS, *_BLOCKS]
+
+            def translate_attributes(self, tag: str, attrs: Any) -> Any:
+                button = tag == "input" and str(dict(attrs).get("type")).lower() in _BUTTONS
+                names = known.TRANSLATABLE_ATTRIBUTES  # the others' values are the program's behind the page
+                self.TRANSLATABLE_ATTRIBUTES = [name for name in names if button or name != "value"]
+                self.callback = language if tag == "html" else translated
+                made = super().translate_attributes(tag, attrs)
+                self.callback = translated
+                return made
+
+        page = Page(callback=translated)
         hidden: List[str] = []  # what the page's writer would drop, or join the lines of
-        mark = "ctxmt" + "x" * self.content.count("ctxmt")
+        marks = map("ctxmt{}".format, itertools.count())
+        mark = next(mark for mark in marks if mark not in self.content.lower())
 
         def hide(found: "re.Match[str]") -> str:
             hidden.append(found[0])
             return f'<img {mark}="{len(hidden) - 1}">'
 
-        page.parse((_HIDDEN.sub(hide, self.content) if self.html else self.content).encode())
-        return re.sub(rf'<img {mark}="(\d+)"\s*/?>', lambda found: hidden[int(found[1])], page.filesrc), seen
+        page.parse(_HIDDEN.sub(hide, self.content).encode())
+        return re.sub(rf'<img {mark}="(\d+)"\s*/?>', lambda found: hidden[int(found[1])], page.filesrc)
 
-    def _store(self, made: Optional[Dict[str, str]]) -> Tuple[str, List[str]]:
+    def _markdown(self, translated: Callable[[str], str]) -> str:
+        # Its reader makes a tag of &lt;b&gt;.
+        sign = next(sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in self.content)
+        how = {"extract_code_blocks": False, "extract_frontmatter": False, "no_placeholders": True}
+        page = _storage("markdown").MarkdownFile(
+            callback=lambda text: translated(text.replace(sign, "&")).replace("&", sign), **how
+        )
+        body = self.content.removeprefix("\ufeff")
+        page.parse(body.replace("&", sign).encode())
+        return self.content[: len(self.content) - len(body)] + page.filesrc.replace(sign, "&")
+
+    def _store(self, translated: Callable[[str], str], fill: bool) -> str:
         kind = "po" if self.ending == ".po" else "xliff"
-        classes: Any = {"po": "pofile", "xliff": "xlifffile"}
-        store = getattr(_storage(kind), classes[kind]).parsestring(self.content.encode())
-        seen: List[str] = []
+        store = getattr(_storage(kind), f"{kind}file").parsestring(self.content.encode())
         for unit in store.units:
             if not unit.istranslatable() or any(
                 map(str, getattr(unit.target, "strings", [unit.target or ""]))
             ):
                 continue
             if _has_elements(unit):
-                self.left_out += made is None
+                self.left_out += not fill
                 continue
-            texts = [*map(str, getattr(unit.source, "strings", [unit.source]))]
-            seen += texts
-            if made is not None:
-                forms = [made[text] for text in texts]
-                count = len(getattr(unit.target, "strings", forms))
-                unit.target = forms[0] if len(forms) == 1 else forms[:1] + forms[1:] * (count - 1)
+            forms = [translated(str(text)) for text in getattr(unit.source, "strings", [unit.source])]
+            if fill:
+                count = len(getattr(unit.target, "strings", forms))  # one: it is for all numbers
+                plural = (forms[:1] + forms[1:] * max(1, count - 1))[-count:]
+                unit.target = forms[0] if len(forms) == 1 else plural
                 unit.markfuzzy() if kind == "po" else unit.set_state_n(unit.S_NEEDS_REVIEW)
         buffer = io.BytesIO()
         store.serialize(buffer)
-        return buffer.getvalue().decode("utf-8"), seen
+        return buffer.getvalue().decode("utf-8")
 
 
 def _letters(text: str) -> "Counter[str]":
-    """How often each letter and digit stands in a file."""
-    return Counter(filter(str.isalnum, html.unescape(text.replace("<![CDATA[", "")).casefold()))
+    """How often each letter and digit stands in a file, whose empty elements have one tag."""
+    text = _EMPTY.sub(r"<\1\2/>", text.replace("<![CDATA[", ""))
+    return Counter(filter(str.isalnum, html.unescape(text).casefold()))
 
 
 def _storage(name: str) -> Any:

@@ -111,6 +111,11 @@ def test_prose_comes_out_as_it_went_in(tmp_path_factory, content):
     assert all(re.search(r"\w", inside) for inside in re.findall(r"\[(.*?)\]", changed))
 
 
+def test_a_byte_order_mark_is_not_read(tmp_path):
+    sentences, text = translated(Prose, tmp_path / "a.txt", "\ufeffIt is old.\n", str.upper)
+    assert (sentences, text) == ([["It is old."]], "\ufeffIT IS OLD.\n")
+
+
 # ---- programs and pages --------------------------------------------------------------------------------
 
 
@@ -132,6 +137,8 @@ def test_messages_of_programs(toolkit, tmp_path, caplog):
         'msgstr[0] "<one file"', 'msgstr[1] "<%d files"', 'msgstr[2] "<%d files"'
     ]  # fmt: skip
     assert read[3].rstrip() == 'msgid "Done"\nmsgstr "Fini"' and "1 tags and placeholders" in caplog.text
+    one = PO.replace("nplurals=3", "nplurals=1").replace('msgstr[1] ""\nmsgstr[2] ""\n', "")
+    assert 'msgstr[0] "%d files"\n' in translated(toolkit, tmp_path / "a.po", one)[1]
     sentences, text = translated(toolkit, tmp_path / "a.xliff", XLIFF, str.upper)
     assert sentences == [["Bye"]] and 'state="needs-review-translation">BYE</target>' in text
     assert text.count("<target") == 2 and '<g id="1">big</g>' in text
@@ -140,12 +147,49 @@ def test_messages_of_programs(toolkit, tmp_path, caplog):
 
 def test_pages(toolkit, tmp_path):
     sentences, text = translated(toolkit, tmp_path / "a.html", HTML, str.title)
-    assert sentences == [["en", "It is old.", "Cats & dogs sleep.", "A cat"]]
+    assert sentences == [["It is old.", "Cats & dogs sleep.", "A cat"]]
     assert '<html lang="fr"' in text and 'var x = "a b"' in text and 'alt="A Cat" src="c.png"' in text
     assert '<p class="x">It Is <b>Old.</b> Cats &amp; Dogs <br />Sleep.</p>' in text
     sentences, text = translated(toolkit, tmp_path / "a.md", MD, lambda text: text.replace("old", "alt"))
     assert sentences == [["A title", "It is old, see this page and `code_x`."]]
     assert text == MD.replace("old*,", "alt,*")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected", "read"),
+    [
+        ("a.html", "<p>Use &lt;b&gt; here.</p>", "<p>Use &lt;b&gt; there.</p>", "Use <b> here."),
+        ("a.md", "Use &lt;b&gt; here &amp; now.\n", "Use &lt;b&gt; there &amp; now.\n", None),
+        ("a.md", "Use `<b>` and *it* here.\n", "Use `<b>` and *it* there.\n", "Use `<b>` and it here."),
+        ("a.md", "\ufeff# It is here\n", "\ufeff# It is there\n", "It is here"),
+        ("a.po", 'msgid "It is here.\\n"\nmsgstr ""\n', '\nmsgstr "It is there.\\n"\n', "It is here."),
+        (
+            *("a.xliff", XLIFF.replace("<source>Bye</source>", "<source>It here</source><target></target>")),
+            *('review-translation">It there</target>', "It here"),
+        ),
+    ],
+)
+def test_signs_of_markup_stay_what_they_are(toolkit, tmp_path, name, content, expected, read):
+    sentences, text = translated(
+        toolkit, tmp_path / name, content, lambda text: text.replace("here", "there")
+    )
+    assert expected in text and (read is None or sentences == [[read]])
+
+
+def test_what_a_page_says_of_itself_is_no_sentence(toolkit, tmp_path):
+    content = (
+        '<html lang="{}"><body><form><input type="hidden" value="a b"><option value="old">Old</option>'
+        '<input type="submit" value="{}"></form><p>{}</p></body></html>'
+    )
+    read = content.format("en-US", "Go", "en")
+    sentences, text = translated(toolkit, tmp_path / "a.html", read, str.upper)
+    assert sentences == [["Old", "Go", "en"]]
+    assert text == content.format('fr" dir="ltr', "GO", "EN").replace(">Old<", ">OLD<")
+    loose = "<body>One <b>two</b>.<form>Name: <textarea>A b</textarea></form></body>"
+    sentences, text = translated(toolkit, tmp_path / "a.html", loose, str.upper)
+    assert sentences == [["One two.", "Name:"]] and "ONE <b>TWO.</b><form>NAME: <textarea>A b<" in text
+    other = read.replace("en-US", "de")
+    assert '<html lang="de"><body>' in translated(toolkit, tmp_path / "a.html", other, str.upper)[1]
 
 
 ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
@@ -187,7 +231,7 @@ def test_broken_files(toolkit, tmp_path, name, content, line):
     [
         ("html", "<div>A <!-- a\n b --></div><script>// x\nvar a = '</p>'\n</script> <pre>a\n  b</pre>\n"),
         ("html", "<p>A</p><script>// cut\noff"),
-        ("html", '<style>\na { b: c }\n</style><p><img ctxmt="0"> A</p>'),
+        ("html", '<style>\na { b: c }\n</style><p><img ctxmt0="0" ctxmtx="0"> A</p>'),
         ("md", "---\ntitle: a\nlayout: b\n---\n\n# A\n\n- [ ] A\n- [x] A\n"),
     ],
 )
@@ -202,7 +246,11 @@ def test_what_is_no_text_stays(toolkit, tmp_path, kind, content):
 
 
 def test_formats_by_name(monkeypatch):
-    assert file_format("A.SRT") is Subtitles and file_format("x.tsv") is Table and file_format("x.en") is None
+    assert (
+        file_format("A.SRT") is file_format("a.srt.gz") is Subtitles
+        and file_format("x.tsv") is Table
+        and file_format("x.en") is None
+    )
     with pytest.raises(BadInput, match="docx: files of the kind .docx are not read: save it as text"):
         file_format("x.docx")
 

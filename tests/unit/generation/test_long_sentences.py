@@ -173,6 +173,7 @@ def test_given_target_context_is_of_whole_lines(models, translate, tmp_path):
         ("A. one two three four", 12, ["A. one two", "three four"]),  # not far from the middle
         ("今日は雨。明日は晴れ。", 6, ["今日は雨。", "明日は晴れ。"]),
         ("abcdefgh", 3, ["ab", "cd", "ef", "gh"]),
+        ("a\u0301a\u0301a\u0301", 4, ["a\u0301", "a\u0301a\u0301"]),
         ("ab", 0, ["a", "b"]),
     ],
 )
@@ -183,6 +184,8 @@ def test_where_a_text_is_split(text, size, parts):
 def test_parts_are_joined_as_their_script_joins_sentences():
     assert joined_text(["One.", "", "Two."]) == "One. Two." and joined_text(["", ""]) == ""
     assert joined_text(["今日は雨。", "明日は晴れ。"]) == "今日は雨。明日は晴れ。"
+    assert joined_text(["안녕 세계", "좋은 아침"]) == "안녕 세계 좋은 아침"
+    assert joined_text(["สวัสดี", "ครับ"]) == "สวัสดีครับ"
 
 
 SEPARATED = ["a <sep> b", "c", "<sep>", "d <mask> e<sep>f"]

@@ -1,5 +1,6 @@
 """Subtitles: one cue out for one cue in, its times and all else byte for byte."""
 
+import gzip
 import re
 
 import pysubs2
@@ -81,6 +82,10 @@ def test_substation_alpha(tmp_path):
     assert [event.plaintext for event in pysubs2.SSAFile.from_string(text, format_="ass")][
         -1
     ] == "Eh bien, le voilà"
+    assert translated(Subtitles, tmp_path / "a.ass.gz", gzip.compress(ASS.encode()))[1] == ASS
+    comment = ASS.replace("Bye.", "{a pun}Bye.")
+    sentences, text = translated(Subtitles, tmp_path / "a.ass", comment)
+    assert sentences[0][1] == "Bye." and text == comment
 
 
 @pytest.mark.parametrize(

@@ -80,12 +80,33 @@ def test_documents_of_standard_input_come_as_soon_as_they_have_ended():
     assert last.sentences == ["three"] and last.place(0) == "-:5"
 
 
+@pytest.mark.timeout(10)
+def test_many_blank_lines_take_no_quadratic_time(tmp_path):
+    (tmp_path / "text").write_text("\n" * 60_000 + "one\n\ntwo\n")
+    first, last = iterate_documents(tmp_path / "text")
+    assert (first.place(0), first.height, last.place(0)) == (
+        f"{tmp_path}/text:60001",
+        60_002,
+        f"{tmp_path}/text:60003",
+    )
+
+
 @pytest.mark.parametrize("option", ["--json-lines", "--docids x", "--current x", "--target-context-from x"])
 def test_joined_sentences_have_no_other_form(capsys, option):
     with pytest.raises(SystemExit) as end:
         main(["translate", "nowhere.pt", "text", "--joined", "<eos>", *option.split()])
     (line,) = capsys.readouterr().err.splitlines()
     assert end.value.code == 2 and line.startswith("ctxmt: error: leave out --json-lines, ")
+
+
+@pytest.mark.parametrize(
+    "options", ["a --json-lines --docids x", "a.jsonl --docids x", "a.jsonl --current x"]
+)
+def test_json_lines_have_no_other_form(capsys, options):
+    with pytest.raises(SystemExit) as end:
+        main(["translate", "nowhere.pt", *options.split()])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert end.value.code == 2 and line.endswith("leave out --docids, --current")
 
 
 def test_json_lines(tmp_path):

@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.generation.given_documents import GivenDocuments
+from ctxmt_fairseq.generation.input_documents import separators_in_text
 from ctxmt_fairseq.translator import Translator
 from tests.helpers.probed_models import TASKS
 
@@ -135,6 +137,26 @@ def test_what_a_model_cannot_do(loaded, models):
     random = model.with_options(context_selection="random")
     assert "needs at least two documents" in refused(random.translate, DOCUMENTS[:1])
     assert "no such file or folder" in refused(model.contrast, "nowhere")
+
+
+def test_terms_that_are_none(loaded):
+    translate = loaded["document_window"].translate
+    assert refused(translate, DOCUMENTS, keep="ACME") == "keep: expected a list of terms, found a str"
+    assert refused(translate, DOCUMENTS, keep=[3]) == "keep[0]: expected a text, found a int"
+    assert "glossary['a']: expected a text" in refused(translate, DOCUMENTS, glossary={"a": 3})
+    assert "glossary: expected text, found half" in refused(translate, DOCUMENTS, glossary={"\ud800": "a"})
+    assert "glossary: expected a file, or target" in refused(translate, DOCUMENTS, glossary=[("a", "b")])
+
+
+@pytest.mark.timeout(10)
+def test_many_documents_are_named_in_linear_time():
+    said = separators_in_text(GivenDocuments.of([["a <sep> b"]] * 8000))
+    assert said.startswith("<sep> is read as text in 8000 sentences: documents[0][0], documents[1][0]")
+
+
+def test_no_documents_one_after_the_other(loaded):
+    each = loaded["document_window"].translate_each
+    assert refused(lambda: list(each(None))).startswith("documents: expected a list of documents")
 
 
 @pytest.mark.parametrize("task", TASKS)
