@@ -31,21 +31,9 @@ _BREAK = re.compile(r"<br\s{0,9}/?>", re.IGNORECASE)
 _HIDDEN = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|pre|svg|math|textarea)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
 )
-_BLOCKS = (  # they may have text, too
-    *(
-        "body",
-        "center",
-        "details",
-        "dialog",
-        "dl",
-        "fieldset",
-        "figure",
-        "form",
-        "hgroup",
-        "legend",
-        "noscript",
-    ),
-    *("ol", "summary", "table", "tr", "ul"),
+# They may have text, too.
+_BLOCKS = (
+    "body center details dialog dl fieldset figure form hgroup legend noscript ol summary table tr ul".split()
 )
 _BUTTONS = ("submit", "button", "reset")  # whose value is what they say
 _EMPTY = re.compile(r"<([^\s<>/]+)(?=[\s>])([^<>]*)></\1>")
