@@ -50,6 +50,8 @@ def read_columns(arguments: List[str]) -> Dict[str, Tuple[Path, Any]]:
         name, _, path = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
         folder = Path(path)
         name = name or (folder.parent.name if folder.name == "evaluation" else folder.name)
+        if name in columns:
+            raise BadInput(f"{name}: two folders have this name; NAME=FOLDER gives another", folder)
         columns[name] = folder, read_results(folder)
     return columns
 
