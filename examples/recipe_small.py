@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -194,35 +195,19 @@ class _Small:
         """In two halves, the second of which goes on from the first."""
         folder = self.out / row
         if not (folder / "finished").exists():
-            options = [
-                "--profile",
-                "small",
-                "--gpus",
-                "0",
-                "--validate-every",
-                str(self.every),
-                "--max-update",
-            ]
+            options = ["--profile", "small", "--gpus", "0", "--validate-every", str(self.every)]
             for title, updates in (("first half", self.updates // 2), ("resumed", self.updates)):
                 _step(f"{row}: training, {title}")
-                train(self.recipe, [row, str(self.data), str(folder), *options, str(updates)])
+                words = [row, str(self.data), str(folder), *options, "--max-update", str(updates)]
+                train(self.recipe, words)
             log = (folder / "train.log").read_text(encoding="utf-8", errors="replace")
-            if not any(
-                "Loaded checkpoint" in line and "checkpoint_last.pt" in line for line in log.splitlines()
-            ):
+            if not re.search("Loaded checkpoint.*checkpoint_last.pt", log):
                 sys.exit(f"error: {folder / 'train.log'}: expected a resumed training")
             (folder / "finished").touch()
         _step(f"{row}: validation")
-        command = [
-            "fairseq-validate",
-            self.data,
-            "--user-dir",
-            find_plugin(),
-            "--cpu",
-            "--max-tokens",
-            "4000",
-        ]
-        command += ["--path", folder / "checkpoints" / "checkpoint_best.pt", "--log-format", "simple"]
+        command = ["fairseq-validate", self.data, "--user-dir", find_plugin(), "--cpu"]
+        command += ["--path", folder / "checkpoints" / "checkpoint_best.pt"]
+        command += ["--max-tokens", "4000", "--log-format", "simple"]
         flags = self.recipe.command(row, str(self.data), str(folder), profile="small", gpus="0")
         if "--context-store" in flags:  # of MTCue's rows with discrete vectors
             command += ["--context-store", flags[flags.index("--context-store") + 1]]
