@@ -11,6 +11,8 @@ from typing import Any, Dict, List, Sequence
 from recipe_running import BadRecipe, find_plugin, run
 from recipe_steps import evaluate, prepare, train
 
+from ctxmt_fairseq.text.text_lines import read_sentences
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 METADATA_SETS = "formality formality-unseen formality-zero-shot speaker-gender addressee-gender"
@@ -170,7 +172,7 @@ class _Small:
 
     def take(self, split: str, end: int) -> None:
         """The first lines of a split, up to the end of a document."""
-        ids = (self.subtitles / f"{split}.docids").read_text(encoding="utf-8").splitlines()
+        ids = read_sentences(self.subtitles / f"{split}.docids")
         while 0 < end < len(ids) and ids[end] == ids[end - 1]:
             end += 1
         for kind in ("en", "fr", "docids"):
@@ -181,7 +183,7 @@ class _Small:
 
     def halve(self) -> None:
         """Every second document of the held-out text tests, the others validate."""
-        ids = (self.text / "valid.docids").read_text(encoding="utf-8").splitlines()
+        ids = read_sentences(self.text / "valid.docids")
         documents = [len(list(lines)) for _, lines in itertools.groupby(ids)]
         validates = [number % 2 == 0 for number, length in enumerate(documents) for _ in range(length)]
         for kind in ("en", "fr", "docids"):
