@@ -61,6 +61,7 @@ UNREAD = {
     "pipeline_model_parallel": "these models cannot be cut into pipelines",
     "model_parallel_size": "these models cannot be cut into parts",
 }
+_OF_BATCHES = {"batch_runs", "count_current_tokens"}  # these change no example
 _SCORERS = ("bleu", "sacrebleu", "chrf")
 # Options that nothing reads without another one.
 _NEEDED = {
@@ -102,7 +103,8 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
                 raise BadInput(f"{flag(name)}: expected no --disable-validation")
     if hasattr(args, "save_dir") and args.train_subset in args.valid_subset.split(","):
         # It is one dataset, which a validation would put back to the draws of the first epoch, too.
-        changing = [name for name, each in ALL.items() if each.how["training"] and given(name)]
+        training = {name for name, each in ALL.items() if each.how["training"]}
+        changing = [name for name in ALL if name in training - _OF_BATCHES and given(name)]
         changing += ["context_selection"] * (args.context_selection in ("random", "shuffled"))
         if changing:
             raise BadInput(

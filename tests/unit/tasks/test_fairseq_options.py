@@ -143,7 +143,7 @@ def test_what_is_given_by_default_is_no_use_of_it():
         for task in TASKS:
             parsed(command, task=task)
     parsed("generate", "--num-shards", 1, "--lm-weight", 0.0)
-    parsed("train", "--need-weight", 5.0, "--valid-subset", "valid,train")
+    parsed("train", "--need-weight", 5.0, "--valid-subset", "valid,train", "--count-current-tokens")
     parsed("validate", "--valid-subset", "train", "--sample-context-size")
 
 
