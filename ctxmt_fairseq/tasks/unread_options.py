@@ -101,7 +101,7 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
         for name in ("patience", "keep_best_checkpoints"):
             if getattr(args, name, -1) > 0:
                 raise BadInput(f"{flag(name)}: expected no --disable-validation")
-    if hasattr(args, "save_dir") and args.train_subset in args.valid_subset.split(","):
+    elif hasattr(args, "save_dir") and args.train_subset in args.valid_subset.split(","):
         # It is one dataset, which a validation would put back to the draws of the first epoch, too.
         training = {name for name, each in ALL.items() if each.how["training"]}
         changing = [name for name in ALL if name in training - _OF_BATCHES and given(name)]

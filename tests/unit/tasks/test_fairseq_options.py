@@ -145,6 +145,7 @@ def test_what_is_given_by_default_is_no_use_of_it():
     parsed("generate", "--num-shards", 1, "--lm-weight", 0.0)
     parsed("train", "--need-weight", 5.0, "--valid-subset", "valid,train", "--count-current-tokens")
     parsed("validate", "--valid-subset", "train", "--sample-context-size")
+    parsed("train", "--train-subset", "valid", "--disable-validation", "--upsample", "a=2")
 
 
 @pytest.mark.parametrize(
