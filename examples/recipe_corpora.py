@@ -21,18 +21,12 @@ NO_LANGUAGES = ("films",)
 
 
 def corpus_commands(recipe: Any, args: Any) -> List[List[str]]:
-    """The ``ctxmt corpus`` commands that make the text of a data folder.
+    """The ``ctxmt corpus`` commands that make the text of a data folder; ``args`` are options of prepare.sh.
 
     A line of a table is a command without ``ctxmt corpus`` and the languages; in it {raw} is the folder of
     the downloaded files, {train} and {valid} are the prefixes of the text, {test} is "test" beside {valid},
     {s} and {t} the languages, {first} and {second} by alphabet, {pair} both so joined as OPUS does, {foreign}
     the one that is not English, {workers} the processes, {held-out} a share of the documents.
-
-    Args:
-        args: options of prepare.sh.
-
-    Raises:
-        BadRecipe: the paper has no such corpus.
     """
     if args.corpus not in recipe.corpora:
         raise BadRecipe(f"--corpus {args.corpus}: expected one of {', '.join(recipe.corpora)}")
@@ -56,11 +50,7 @@ def corpus_commands(recipe: Any, args: Any) -> List[List[str]]:
 
 
 def make_folders(args: Any) -> None:
-    """The folders of the text.
-
-    Raises:
-        BadRecipe: there are no downloaded files.
-    """
+    """The folders of the text."""
     if not os.path.isdir(args.raw):
         raise BadRecipe(f"{args.raw}: no such folder; expected the downloaded files that the README lists")
     for prefix in (args.train, args.valid):

@@ -69,17 +69,8 @@ def _prepare(args: Any) -> None:
             command = ["ctxmt", "control", "few-shot", text / name, *draw]
             run([*command, "--counts", counts, "--out", Path(args.out, folder)], False)
     if not Path(args.out, "data").is_dir():
-        command = [
-            "ctxmt",
-            "preprocess",
-            "--source-lang",
-            source,
-            "--target-lang",
-            target,
-            "--like",
-            args.data,
-        ]
-        command += ["--train", str(text / "train"), "--valid", str(text / "valid")]
+        command = ["ctxmt", "preprocess", "--source-lang", source, "--target-lang", target]
+        command += ["--like", args.data, "--train", text / "train", "--valid", text / "valid"]
         run([*command, "--out", Path(args.out, "data")], False)
 
 

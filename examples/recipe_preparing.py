@@ -19,9 +19,6 @@ def check_inputs(args: Any, commands: Sequence[Sequence[str]], extra: Sequence[s
         args: options of prepare.sh.
         commands: all that will run; those of the text read files of ``args.raw``.
         extra: options of ctxmt preprocess.
-
-    Raises:
-        BadRecipe: it names all files that are not there.
     """
     if args.raw:
         needed = [path for command in commands for path in _downloaded(args, command)]

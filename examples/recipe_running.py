@@ -29,11 +29,7 @@ class OptionParser(argparse.ArgumentParser):
     def add_option(
         self, name: str, default: str, help: str = "", shown: Optional[str] = None, **kwargs: Any
     ) -> None:
-        """Add --NAME X.
-
-        Args:
-            shown: what a default of auto means.
-        """
+        """Add --NAME X; ``shown`` is what a default of auto means."""
         value = os.environ.get(name.replace("-", "_").upper()) or default
         text = f"{help} (default: {shown if shown and value == default else value})"
         kwargs.setdefault("metavar", "X")
@@ -65,15 +61,7 @@ def find_plugin() -> Path:
 
 
 def run(command: Sequence[Any], dry: bool, log: Optional[Path] = None) -> None:
-    """Show a command and run it; a dry run prints it only.
-
-    Args:
-        log: a file to which its output is added, too.
-
-    Raises:
-        BadRecipe: there is no such program.
-        SystemExit: with the command's exit code, if it fails.
-    """
+    """Show a command and run it, with its output also in the file ``log``; a dry run prints it only."""
     words = [str(word) for word in command]
     if dry:
         print(shlex.join(words))

@@ -7,6 +7,7 @@ from typing import Any, Sequence
 
 from recipe_steps import train
 
+METRIC = "--best-checkpoint-metric"
 RATES = "7e-4 9e-4 1e-3 3e-3"
 USAGE = """usage: search_lr.sh ROW DATA OUT [OPTIONS OF train.sh]
 
@@ -17,7 +18,8 @@ machine first."""
 
 
 def search_lr(recipe: Any, arguments: Sequence[str]) -> None:
-    """Train a row once per learning rate, and name the best by the loss on the validation set."""
+    """Train a row once per learning rate, and name the best by what chooses its checkpoints: the loss on the
+    validation set, or another --best-checkpoint-metric."""
     rates = (os.environ.get("LRS") or RATES).split()
     if len(arguments) < 3 or arguments[0] in ("-h", "--help"):
         print(USAGE.format(rates=" ".join(rates)))
@@ -35,10 +37,12 @@ def search_lr(recipe: Any, arguments: Sequence[str]) -> None:
 
     register()
     best = [Path(out, f"lr-{rate}", "checkpoints", "checkpoint_best.pt") for rate in rates]
-    losses = {rate: Checkpoint.read(path).score for rate, path in zip(rates, best, strict=True)}
-    for rate, loss in losses.items():
-        print(f"{rate:>6}  validation loss {loss:.4f}")
-    rate = min(losses, key=lambda rate: losses[rate] or 0)
+    scores = {rate: Checkpoint.read(path).score for rate, path in zip(rates, best, strict=True)}
+    metric = options[options.index(METRIC) + 1] if METRIC in options else "loss"
+    for rate, score in scores.items():
+        print(f"{rate:>6}  validation {metric} {score:.4f}")
+    chosen = max if "--maximize-best-checkpoint-metric" in options else min
+    rate = chosen(scores, key=lambda rate: scores[rate] or 0)
     link = Path(out, "best")
     link.unlink(missing_ok=True)
     link.symlink_to(f"lr-{rate}")

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any, Dict, List, Sequence
 
 from recipe_running import BadRecipe, find_plugin, run
 from recipe_steps import evaluate, prepare, train
+
+from ctxmt_fairseq.text.text_lines import read_sentences
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -169,7 +172,7 @@ class _Small:
 
     def take(self, split: str, end: int) -> None:
         """The first lines of a split, up to the end of a document."""
-        ids = (self.subtitles / f"{split}.docids").read_text(encoding="utf-8").splitlines()
+        ids = read_sentences(self.subtitles / f"{split}.docids")
         while 0 < end < len(ids) and ids[end] == ids[end - 1]:
             end += 1
         for kind in ("en", "fr", "docids"):
@@ -180,7 +183,7 @@ class _Small:
 
     def halve(self) -> None:
         """Every second document of the held-out text tests, the others validate."""
-        ids = (self.text / "valid.docids").read_text(encoding="utf-8").splitlines()
+        ids = read_sentences(self.text / "valid.docids")
         documents = [len(list(lines)) for _, lines in itertools.groupby(ids)]
         validates = [number % 2 == 0 for number, length in enumerate(documents) for _ in range(length)]
         for kind in ("en", "fr", "docids"):
@@ -194,35 +197,19 @@ class _Small:
         """In two halves, the second of which goes on from the first."""
         folder = self.out / row
         if not (folder / "finished").exists():
-            options = [
-                "--profile",
-                "small",
-                "--gpus",
-                "0",
-                "--validate-every",
-                str(self.every),
-                "--max-update",
-            ]
+            options = ["--profile", "small", "--gpus", "0", "--validate-every", str(self.every)]
             for title, updates in (("first half", self.updates // 2), ("resumed", self.updates)):
                 _step(f"{row}: training, {title}")
-                train(self.recipe, [row, str(self.data), str(folder), *options, str(updates)])
+                words = [row, str(self.data), str(folder), *options, "--max-update", str(updates)]
+                train(self.recipe, words)
             log = (folder / "train.log").read_text(encoding="utf-8", errors="replace")
-            if not any(
-                "Loaded checkpoint" in line and "checkpoint_last.pt" in line for line in log.splitlines()
-            ):
+            if not re.search("Loaded checkpoint.*checkpoint_last.pt", log):
                 sys.exit(f"error: {folder / 'train.log'}: expected a resumed training")
             (folder / "finished").touch()
         _step(f"{row}: validation")
-        command = [
-            "fairseq-validate",
-            self.data,
-            "--user-dir",
-            find_plugin(),
-            "--cpu",
-            "--max-tokens",
-            "4000",
-        ]
-        command += ["--path", folder / "checkpoints" / "checkpoint_best.pt", "--log-format", "simple"]
+        command = ["fairseq-validate", self.data, "--user-dir", find_plugin(), "--cpu"]
+        command += ["--path", folder / "checkpoints" / "checkpoint_best.pt"]
+        command += ["--max-tokens", "4000", "--log-format", "simple"]
         flags = self.recipe.command(row, str(self.data), str(folder), profile="small", gpus="0")
         if "--context-store" in flags:  # of MTCue's rows with discrete vectors
             command += ["--context-store", flags[flags.index("--context-store") + 1]]

@@ -23,19 +23,13 @@ NOTHING = "-"
 
 @dataclass(frozen=True)
 class Table:
-    """A paper's table.
+    """A paper's table, with what REPRODUCED says of it."""
 
-    Attributes:
-        rows: the numbers, as text, by row and column.
-        title, commands, remarks: of REPRODUCED.
-        measures, tolerances: by column.
-    """
-
-    rows: Dict[str, Dict[str, str]]
+    rows: Dict[str, Dict[str, str]]  # the numbers, as text, by row and column
     title: str
     commands: List[str]
     remarks: List[str]
-    measures: Dict[str, str]
+    measures: Dict[str, str]  # by column
     tolerances: Dict[str, str]
 
     @property

@@ -10,15 +10,9 @@ from ctxmt_fairseq.base.processes import CPU_WORKER
 
 def plan_workers(values: Dict[str, str]) -> str:
     """The flags of fairseq-train for so many processes, which are started by fairseq itself (one machine, or
-    srun with one task per machine), by torchrun, or by srun with one task per GPU.
-
-    Args:
-        values: ``gpus`` (auto: all, or per machine; 0: the CPU), ``nodes``, ``port`` and ``precision`` (auto,
-            fp32, fp16, amp, bf16); ``workers`` is added.
-
-    Raises:
-        BadRecipe: numbers that do not fit each other, or how this process was started.
-    """
+    srun with one task per machine), by torchrun, or by srun with one task per GPU. ``values`` has ``gpus``
+    (auto: all, or per machine; 0: the CPU), ``nodes``, ``port`` and ``precision`` (auto, fp32, fp16, amp,
+    bf16), and gets ``workers``."""
     if values["gpus"] == "auto":
         import torch
 
@@ -54,14 +48,8 @@ def plan_workers(values: Dict[str, str]) -> str:
 
 def plan_batch(values: Dict[str, str]) -> str:
     """``--max-tokens`` and ``--update-freq``, whose product with the workers is the batch, less a remainder
-    of under a token per worker and step: the same training on one GPU and on many.
-
-    Args:
-        values: ``batch-tokens``, ``workers``, ``max-tokens`` (auto: the most up to ``step-tokens``).
-
-    Raises:
-        BadRecipe: there are more workers than tokens, or ``max-tokens`` does not divide the batch.
-    """
+    of under a token per worker and step: the same training on one GPU and on many. ``values`` has
+    ``batch-tokens``, ``workers``, and ``max-tokens`` (auto: the most up to ``step-tokens``)."""
     batch, workers = int(values["batch-tokens"]), int(values["workers"])
     limit = values["max-tokens"]
     most = int(values["step-tokens"] if limit == "auto" else limit)

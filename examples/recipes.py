@@ -136,14 +136,7 @@ def _find(table: Mapping[str, str], words: Sequence[str]) -> Tuple[int, str, Wor
 
 
 class Recipe:
-    """A paper's table.
-
-    Args:
-        folder: where its recipe.py lies; a name without a slash is one in examples/, if there is one.
-
-    Raises:
-        BadRecipe: there is no recipe.py.
-    """
+    """The table in a folder's recipe.py; a name without a slash is a folder of examples/, if there is one."""
 
     def __init__(self, folder: Any):
         places = [Path(folder)] if os.sep in str(folder) else [HERE / folder, Path(folder)]
@@ -171,11 +164,7 @@ class Recipe:
         return {flag[2:]: " ".join(values) for flag, values in words.flags.items()}
 
     def row(self, name: str) -> Words:
-        """The words of a row with its parts.
-
-        Raises:
-            BadRecipe: there is no such row, it has no such part, or two parts set the same.
-        """
+        """The words of a row with its parts."""
         parts = name.split("+")
         count, row, words = _find(self.table.ROWS, parts)
         if not count:
@@ -224,9 +213,6 @@ class Recipe:
         Args:
             extra: more flags, which count where they name what the row names, too.
             options: those of train.sh with _ for -; None or "auto" leaves them to the table.
-
-        Raises:
-            BadRecipe: no such row or profile, or workers that do not fit the batch.
         """
         given = {name.replace("_", "-"): text for name, text in options.items() if text not in (None, "auto")}
         profile = given.pop("profile", None) or self.first_profile

@@ -50,6 +50,8 @@ def read_columns(arguments: List[str]) -> Dict[str, Tuple[Path, Any]]:
         name, _, path = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
         folder = Path(path)
         name = name or (folder.parent.name if folder.name == "evaluation" else folder.name)
+        if name in columns:
+            raise BadInput(f"{name}: two folders have this name; NAME=FOLDER gives another", folder)
         columns[name] = folder, read_results(folder)
     return columns
 
@@ -95,11 +97,7 @@ def translation_stars(columns: Dict[str, Tuple[Path, Any]], reference: str, doci
 
 
 def tables_of(paper: str) -> Dict[str, Table]:
-    """Those that PAPER[:TABLE] names.
-
-    Raises:
-        BadInput: no such paper or table.
-    """
+    """Those that PAPER[:TABLE] names."""
     folder, _, wanted = paper.partition(":")
     if not (HERE / folder / "recipe.py").exists():
         raise BadInput(f"--paper {folder}: no such recipe")
@@ -120,11 +118,7 @@ def published(paper: str, names: List[str]) -> str:
 
 
 def check(paper: str, columns: Dict[str, Tuple[Path, Any]]) -> Tuple[str, bool]:
-    """Each published number beside the result of the column of this name; whether none is too far off.
-
-    Raises:
-        BadInput: there is no result that belongs to the table.
-    """
+    """Each published number beside the result of the column of this name; whether none is too far off."""
     (table,) = tables_of(paper).values()
     lines, near = [["row", "what", "published", "found", "difference", "at most", ""]], True
     for row in (row for row in table.rows if row in columns):

@@ -94,7 +94,9 @@ def chosen_attentions(model: Any, layers: Mapping[str, str]) -> Dict[str, Multih
     found = {}
     for name, layer in layers.items():
         side, kind, attribute = ATTENTIONS[name]
-        stack = list(getattr(getattr(model, side), "layers", ()))
+        own = getattr(getattr(model, side), "layers", ())
+        # Iterating would let --encoder-layerdrop leave some out.
+        stack = [own[number] for number in range(len(own))]
         if not stack or not all(isinstance(each, kind) for each in stack):
             raise BadInput("--attention-weight needs concat_transformer or fairseq's transformer")
         number = len(stack) if layer == _LAST else int(layer)

@@ -91,7 +91,7 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
     """The context-discounted criterion plus the margin losses on the mini-batch.
 
     With its default discount of 1 the base is exactly fairseq's label-smoothed cross-entropy. A random
-    context is the whole context, source and target, of another row of the batch (``task.exchange_context``).
+    context is the whole context, source and target, of another line of the batch (``task.exchange_context``).
     The unsmoothed log-probabilities of the current target tokens and ``</s>`` are compared. A batch of one
     row adds nothing. Sample size and ``nll_loss`` are the base's. In batches of neighbours (--batch-runs) the
     other row's context may have the row's own sentence, and the comparison says less.
@@ -129,6 +129,8 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
         for level, weight in self.weights.items():
             if not weight >= 0:
                 raise BadInput(f"--margin-{level}-weight {weight}: expected 0 or more")
+            if not math.isfinite(self.margins[level]):
+                raise BadInput(f"--margin-{level} {self.margins[level]}: expected a number")
         if self.contexts < 1:
             raise BadInput(f"--margin-contexts {self.contexts}: expected 1 or more")
         if cfg.ignore_prefix_size:
@@ -199,7 +201,7 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
                 yield self.task.exchange_context(partners["batch"], order), partners["rows"]
             return
         for _ in range(self.contexts):
-            order = derangement(len(sample["target"]))
+            order = derangement(len(sample["target"]), lines=sample["parts"].lines)
             if order is not None:
                 yield self.task.exchange_context(sample, order), slice(None)
 

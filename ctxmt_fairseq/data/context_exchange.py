@@ -21,14 +21,23 @@ Batch = Dict[str, Any]
 _ROWS = ("index", "distances", "roles", "rows", "vectors", "tags")
 
 
-def derangement(size: int, generator: Optional[torch.Generator] = None) -> Optional[Tensor]:
+def derangement(
+    size: int, generator: Optional[torch.Generator] = None, lines: Optional[np.ndarray] = None
+) -> Optional[Tensor]:
     """Draw a uniformly random cycle through ``size`` rows: LongTensor (size,) on the CPU, nowhere its own
-    index. None: there are fewer than two rows. Without ``generator``, torch's global one draws."""
-    if size < 2:
+    index. None: there are fewer than two rows. Without ``generator``, torch's global one draws.
+
+    Rows of one of the ``lines`` (size,) are copies (``--upsample``): none gets another's number, either, and
+    the result is a permutation; None: a line has more than half of the rows."""
+    copies = 1 if lines is None else int(np.unique(lines, return_counts=True)[1].max(initial=1))
+    if size < 2 * copies:
         return None
     path = torch.randperm(size, generator=generator)
+    if lines is not None:  # copies come one after the other
+        _, first, names = np.unique(lines[path.numpy()], return_index=True, return_inverse=True)
+        path = path[np.argsort(first[names], kind="stable")]
     order = torch.empty_like(path)
-    order[path] = path.roll(-1)
+    order[path] = path.roll(-copies)
     return order
 
 

@@ -115,7 +115,7 @@ class ContextTask(DecodingTask):
 
     @property
     def options(self) -> Dict[str, Any]:
-        """The options that are saved in a checkpoint."""
+        """The options that are saved in a checkpoint, with the values in use."""
         options = self.context_options()
         return {name: getattr(options, name) for name in options.travelling()}
 

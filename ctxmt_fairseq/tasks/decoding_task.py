@@ -67,11 +67,6 @@ class DecodingTask(TranslationTask):
         self.contrast_accuracies: Dict[str, float] = {}
 
     @property
-    def options(self) -> Dict[str, Any]:
-        """The options that are saved in a checkpoint, with the values in use."""
-        raise NotImplementedError
-
-    @property
     def decoding(self) -> Optional[str]:
         """How target windows are decoded, to be said; None: they are the current sentence alone."""
         how = self.cfg.decoding

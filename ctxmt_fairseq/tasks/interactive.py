@@ -76,19 +76,24 @@ class OneByOneDataset(LanguagePairDataset):
 
 
 class InteractiveDocument:
-    """The document typed so far, of which fairseq-interactive gives the task one sentence alone."""
+    """The document typed so far, of which fairseq-interactive gives the task one sentence alone, as far as it
+    is context of the next sentence."""
 
     def __init__(self, task: Any):
         self.task = task
+        self._begin()
+
+    def _begin(self) -> None:
         self.sources: List[torch.Tensor] = []
         self.targets: List[torch.Tensor] = []
+        self.forgotten = 0  # sentences before these
 
     def translate(self, generator: Any, models: List[Any], sample: Dict[str, Any]) -> List[List[Hypothesis]]:
         """Translate one sentence (1, S); an empty one ends the document and has no hypothesis."""
         source = sample["net_input"]["src_tokens"][0].cpu()
         source = source[source != self.task.src_dict.pad()]
         if len(source) == 1:
-            self.sources, self.targets = [], []
+            self._begin()
             return [[]]
         if self.task.context_options().context_selection == "reference":
             raise BadInput("--context-selection reference needs references, which a dialogue does not have")
@@ -113,6 +118,10 @@ class InteractiveDocument:
                 self.sources, str(sample["net_input"]["src_tokens"].device)
             ),
         )
+        running.before = self.forgotten
         hypotheses = running.translate(generator, models, [line], self.task.window_count)[line]
         self.targets.append(running.targets[line])
+        more = max(0, len(self.sources) - self.task.context_options().reach)
+        self.forgotten += more
+        del self.sources[:more], self.targets[:more]
         return [hypotheses]

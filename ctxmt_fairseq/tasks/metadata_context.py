@@ -1,7 +1,6 @@
 """The task ``metadata_context``: context as vectors of sentences and metadata from a context store."""
 
 import dataclasses
-import functools
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,10 +128,9 @@ class MetadataContextTask(ContextTask):
     def _folder(self) -> Path:
         return first_folder(self.cfg.data)
 
-    @functools.cached_property
-    def _training_contexts(self) -> SentenceContexts:
-        """The training's contexts; models must know some of them when they are built."""
-        store = self._store(self._folder)
+    def _training_contexts(self, folder: PathLike) -> SentenceContexts:
+        """The training's contexts in a data folder; models must know some of them when they are built."""
+        store = self._store(folder)
         split = store.header.splits.get(self.cfg.train_subset, {})
         return self._chosen(store.split(self.cfg.train_subset, split.get("sentences", 0)))
 
@@ -198,7 +196,7 @@ class MetadataContextTask(ContextTask):
     @property
     def contexts_per_sample(self) -> float:
         options = self.options
-        contexts = self._training_contexts
+        contexts = self._training_contexts(self._folder)
         counts = (np.asarray(contexts.metadata) >= 0).sum(1)
         counts += options["current_vector"] == "yes"
         if options["source_context"]:
@@ -213,9 +211,12 @@ class MetadataContextTask(ContextTask):
     @property
     def tag_count(self) -> int:
         if "tags" not in self.known:
-            contexts = self._training_contexts
-            rows = np.unique(np.asarray(contexts.metadata))
-            self.known["tags"] = contexts.texts(rows[rows >= 0].tolist())
+            tags: Dict[str, None] = {}
+            for folder in self.cfg.data.split(os.pathsep):
+                contexts = self._training_contexts(folder)
+                rows = np.unique(np.asarray(contexts.metadata))
+                tags.update(dict.fromkeys(contexts.texts(rows[rows >= 0].tolist())))
+            self.known["tags"] = list(tags)
         return 1 + len(self.known["tags"])
 
     def _tags(self, contexts: SentenceContexts) -> Optional[np.ndarray]:

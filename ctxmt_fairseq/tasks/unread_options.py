@@ -3,15 +3,17 @@
 ``tests/unit/tasks/test_fairseq_options.py`` has a line for every option that the commands have.
 """
 
+import json
 from argparse import ArgumentParser, Namespace
 from typing import Any, Dict
 
 import torch
 from fairseq.criterions import CRITERION_REGISTRY
+from fairseq.dataclass.configs import GenerationConfig
 from fairseq.logging import metrics
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.data.context_options import flag
+from ctxmt_fairseq.data.context_options import ALL, flag
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask
 
 _SPEECH = "only fairseq's two-pass speech models read it"
@@ -59,7 +61,14 @@ UNREAD = {
     "pipeline_model_parallel": "these models cannot be cut into pipelines",
     "model_parallel_size": "these models cannot be cut into parts",
 }
+_OF_BATCHES = {"batch_runs", "count_current_tokens"}  # these change no example
 _SCORERS = ("bleu", "sacrebleu", "chrf")
+# Options that nothing reads without another one.
+_NEEDED = {
+    "attention_highlights": "attention_weight",
+    "valid_contrast_examples": "valid_contrast",
+    "need_weight": "token_weights",
+}
 
 
 def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
@@ -71,6 +80,9 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
     for name, reason in UNREAD.items():
         if given(name):
             raise BadInput(f"{flag(name)}: {reason}")
+    for name, needed in _NEEDED.items():
+        if given(name) and not getattr(args, needed, None):
+            raise BadInput(f"{flag(name)} needs {flag(needed)}")
     if given("scoring") and args.scoring not in _SCORERS:
         raise BadInput(f"--scoring {args.scoring}: expected {', '.join(_SCORERS)}; see ctxmt score")
     if getattr(args, "score_reference", False) and given("print_alignment"):
@@ -89,6 +101,29 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
         for name in ("patience", "keep_best_checkpoints"):
             if getattr(args, name, -1) > 0:
                 raise BadInput(f"{flag(name)}: expected no --disable-validation")
+    elif hasattr(args, "save_dir") and args.train_subset in args.valid_subset.split(","):
+        # It is one dataset, which a validation would put back to the draws of the first epoch, too.
+        training = {name for name, each in ALL.items() if each.how["training"]}
+        changing = [name for name in ALL if name in training - _OF_BATCHES and given(name)]
+        changing += ["context_selection"] * (args.context_selection in ("random", "shuffled"))
+        if changing:
+            raise BadInput(
+                f"--valid-subset {args.valid_subset}: expected no {flag(changing[0])}, which changes the "
+                f"examples of {args.train_subset}; fairseq-validate measures them as they are"
+            )
+    if getattr(args, "eval_bleu", False):
+        _check_search(args.eval_bleu_args)
+
+
+def _check_search(text: str) -> None:
+    """Check ``--eval-bleu-args``, of which fairseq reads the names that it knows."""
+    try:
+        names = json.loads(text).keys()
+    except (ValueError, AttributeError, RecursionError):
+        raise BadInput(f'--eval-bleu-args {text}: expected JSON, such as {{"beam": 4}}') from None
+    unknown = ", ".join(sorted(names - GenerationConfig.__dataclass_fields__.keys()))
+    if unknown:
+        raise BadInput(f"--eval-bleu-args: fairseq-generate has no options {unknown}")
 
 
 _WITH_OPTIONS = {

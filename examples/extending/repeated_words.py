@@ -15,11 +15,8 @@ from ctxmt_fairseq.text.symbols import SEPARATOR
 
 
 def repeated(target: Tensor, separator: int) -> Tensor:
-    """BoolTensor (B, T): the tokens of the current sentence that stand before it in its window, too.
-
-    Args:
-        target: windows (B, T); the current sentence follows the last separator.
-    """
+    """BoolTensor (B, T): the tokens of the current sentence that stand before it in its window, too, of
+    windows ``target`` (B, T), where it follows the last separator."""
     context = context_mask(target, separator)
     same = target[:, :, None].eq(target[:, None, :])  # (B, T, T)
     return (same & context[:, None, :]).any(2) & ~context

@@ -18,11 +18,7 @@ class TabSeparated(NewCorpus):  # has --source-lang, --target-lang, --out
     file: Input = option("the documents")
 
     def parts(self) -> Iterator[Part]:
-        """A part for each document.
-
-        Raises:
-            BadInput: a line that does not have three fields.
-        """
+        """A part for each document."""
         for name, lines in itertools.groupby(_fields(self.file), key=lambda fields: fields[0]):
             document = DocumentBuilder(name, Account())
             for _, source, target in lines:

@@ -77,7 +77,8 @@ def plot(results, path):
 
     figure, axis = plt.subplots(figsize=(8, 6), layout="constrained")
     height = 0.8 / len(SYSTEMS)
-    for place, (name, colour) in enumerate(zip(SYSTEMS, ("#9aa5b1", "#4c8bf5", "#1b4f9c"), strict=True)):
+    colours = "#9aa5b1", "#4c8bf5", "#1b4f9c"
+    for place, (name, colour) in enumerate(zip(SYSTEMS, colours, strict=True)):
         for position, row in enumerate(results):
             axis.barh(
                 position + (place - 1) * height,
@@ -85,7 +86,6 @@ def plot(results, path):
                 height,
                 color=colour,
                 alpha=1.0 if in_window(name, row["distance"]) else 0.45,
-                label=name if position == 0 else None,
             )
     axis.axvline(50, color="black", linewidth=0.8, linestyle=":")
     axis.set_yticks(range(len(results)), [row["phenomenon"] for row in results])
@@ -94,7 +94,7 @@ def plot(results, path):
     axis.set_xlabel(
         "contrastive accuracy, %\n(dotted: chance; pale: the deciding sentence is outside the window)"
     )
-    handles = [plt.Rectangle((0, 0), 1, 1, color=c) for c in ("#9aa5b1", "#4c8bf5", "#1b4f9c")]
+    handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in colours]
     axis.legend(handles, SYSTEMS, loc="lower right")
     figure.savefig(path, dpi=120)
 

@@ -65,13 +65,14 @@ def folder():
     return Path(tempfile.mkdtemp(prefix="against-authors-"))
 
 
-def write_dictionaries(path, symbols):
+def dictionary_in(path, *more):
+    """Of the words and ``more``, written to a folder for both languages."""
+    from fairseq.data import Dictionary  # late: the one of the program
+
+    symbols = [*(f"w{number}" for number in range(WORDS)), *more]
     for language in ("en", "fr"):
         (path / f"dict.{language}.txt").write_text("".join(f"{symbol} 1\n" for symbol in symbols))
-
-
-def words():
-    return [f"w{number}" for number in range(WORDS)]
+    return Dictionary.load(str(path / "dict.en.txt"))
 
 
 def text(first=4, seed=3, eos=2):
@@ -140,6 +141,13 @@ def our_batches(loaded, sources, targets, **more):
         yield dataset.collater([example]), example["target_first"]
 
 
+def source_states(loaded, batches):
+    """What the encoder makes of the source (S, D) of each of ``our_batches``."""
+    encoder = loaded.models[0].encoder
+    with torch.no_grad():
+        return [encoder(each["net_input"]["src_tokens"], None)["encoder_out"][0][:, 0] for each, _ in batches]
+
+
 def our_numbers(loaded, batch, first):
     """Log-probabilities of the current sentence (T, V), the sum of their losses, and some gradients."""
     model = loaded.models[0]
@@ -198,16 +206,17 @@ class Table:
         if found:
             self.add(f"{what}: gradients", max(found), because)
 
+    def compare_states(self, what, ours, theirs):
+        """Add the rows of two lists of an encoder's states."""
+        found = [float((a - b).detach().abs().max()) for a, b in zip(ours, theirs, strict=True)]
+        self.add(f"{what}: encoder states", max(found))
+
     def compare_scores(self, what, loaded, theirs, **papers):
         """Add what contrastive sets ask for, and how far the paper's rule is from it."""
-        ours = our_scores(loaded, *text())
-        self.add(
-            f"{what}: contrastive scores",
-            max(abs(a + float(b["loss"])) for a, b in zip(ours, theirs, strict=True)),
-        )
-        ours = our_scores(loaded.with_options(**papers), *text())
-        difference = max(abs(a + float(b["loss"])) for a, b in zip(ours, theirs, strict=True))
-        self.add(f"{what}: by the paper's rule", difference, ", ".join(f"{k} {v}" for k, v in papers.items()))
+        rule = ", ".join(f"{k} {v}" for k, v in papers.items())
+        for options, name, because in (({}, "contrastive scores", ""), (papers, "by the paper's rule", rule)):
+            pairs = zip(our_scores(loaded.with_options(**options), *text()), theirs, strict=True)
+            self.add(f"{what}: {name}", max(abs(a + float(b["loss"])) for a, b in pairs), because)
 
     def show(self):
         print(f"\n{self.title}")

@@ -2,20 +2,16 @@
 
 from argparse import Namespace
 
-import torch
-
 from scripts.against_authors import comparison as c
 from scripts.against_authors.usage import used
 
 
 def run(sizes, table):
     from contextual_mt.contextual_dataset import ContextualDataset
-    from fairseq.data import Dictionary
     from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 
     path = c.folder()
-    c.write_dictionaries(path, [*c.words(), "<brk>", "<mask>"])
-    dictionary = Dictionary.load(str(path / "dict.en.txt"))
+    dictionary = c.dictionary_in(path, "<brk>", "<mask>")
     args = Namespace(
         **c.SIZES,
         arch="contextual_transformer",
@@ -34,16 +30,8 @@ def run(sizes, table):
     sources, targets = c.text()
     lengths = [[len(sentence) for sentence in side] for side in (sources, targets)]
     dataset = ContextualDataset(
-        sources,
-        lengths[0],
-        dictionary,
-        targets,
-        lengths[1],
-        dictionary,
-        c.document_ids(),
-        src_ctx_size=sizes[0],
-        tgt_ctx_size=sizes[1],
-        break_tag="<brk>",
+        *(sources, lengths[0], dictionary, targets, lengths[1], dictionary, c.document_ids()),
+        **dict(src_ctx_size=sizes[0], tgt_ctx_size=sizes[1], break_tag="<brk>"),
     )
     theirs, states = [], []
     for line in range(len(sources)):
@@ -56,16 +44,8 @@ def run(sizes, table):
         states.append(model.encoder(**inputs)["encoder_out"][0][:, 0])
     batches = list(c.our_batches(loaded, sources, targets))
     ours = [c.our_numbers(loaded, *each) for each in batches]
-    with torch.no_grad():
-        own = [
-            loaded.models[0].encoder(b["net_input"]["src_tokens"], None)["encoder_out"][0][:, 0]
-            for b, _ in batches
-        ]
     name = f"{sizes[0]} source, {sizes[1]} target sentences"
-    table.add(
-        f"{name}: encoder states",
-        max(float((a - b).detach().abs().max()) for a, b in zip(own, states, strict=True)),
-    )
+    table.compare_states(name, c.source_states(loaded, batches), states)
     table.compare(name, ours, theirs, columns=slice(len(dictionary)))
     table.compare_scores(name, loaded, theirs, context_end="separator")
 

@@ -30,12 +30,10 @@ SENTENCES = 3
 
 def build(path, options, layers=2):
     """Their model, its dictionary and options."""
-    from fairseq.data import Dictionary
     from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 
     path.mkdir()
-    c.write_dictionaries(path, c.words())
-    dictionary = Dictionary.load(str(path / "dict.en.txt"))
+    dictionary = c.dictionary_in(path)
     dictionary.add_symbol("<END>")
     parser = argparse.ArgumentParser()
     ARCH_MODEL_REGISTRY["concat_voita_fairseq"].add_args(parser)
@@ -80,18 +78,9 @@ def their_batches(dictionary):
     sources, targets = c.text()
     heads = [sum(c.DOCUMENTS[:number]) for number in range(len(c.DOCUMENTS))]
     dataset = Sent2DocDataset(
-        "train",
-        sources,
-        [len(s) for s in sources],
-        dictionary,
-        targets,
-        [len(s) for s in targets],
-        dictionary,
-        heads,
-        mode="slide_n2n",
-        num_sent=SENTENCES,
-        need_seg_label=True,
-        shuffle=False,
+        *("train", sources, [len(s) for s in sources], dictionary),
+        *(targets, [len(s) for s in targets], dictionary, heads),
+        **dict(mode="slide_n2n", num_sent=SENTENCES, need_seg_label=True, shuffle=False),
     )
     dataset.ordered_indices()
     for line in range(len(sources)):
@@ -201,14 +190,7 @@ def main():
     sys.path.remove(str(path))
     folder = c.folder()
     paths = os.pathsep.join([str(path.resolve()), os.getcwd()])
-    command = [
-        sys.executable,
-        "-m",
-        "scripts.against_authors.focused_concat",
-        "child",
-        str(path),
-        str(folder),
-    ]
+    command = [sys.executable, "-m", "scripts.against_authors.focused_concat", "child", path, folder]
     done = subprocess.run(command, env={**os.environ, "PYTHONPATH": paths}, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         raise SystemExit(re.sub(r"(?s).*(Traceback)", r"\1", done.stderr))

@@ -47,11 +47,8 @@ def contexts(absent):
 
 
 def run(name, options, kind, configure, table):
-    from fairseq.data import Dictionary
-
     path = c.folder()
-    c.write_dictionaries(path, c.words())
-    dictionary = Dictionary.load(str(path / "dict.en.txt"))
+    dictionary = c.dictionary_in(path)
     args = Namespace(
         **c.SIZES,
         **options,

@@ -2,8 +2,6 @@
 
 from argparse import Namespace
 
-import torch
-
 from scripts.against_authors import comparison as c
 from scripts.against_authors.usage import used
 
@@ -28,12 +26,10 @@ CASES = {  # the architecture's first word, its options
 
 def run(name, kind, options, table):
     from contextual_mt.contextual_list_dataset import ContextualListDataset
-    from fairseq.data import Dictionary
     from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 
     path = c.folder()
-    c.write_dictionaries(path, [*c.words(), "<brk>", "<mask>"])
-    dictionary = Dictionary.load(str(path / "dict.en.txt"))
+    dictionary = c.dictionary_in(path, "<brk>", "<mask>")
     arch = f"{kind}_contextual_transformer"
     gradient = {f"{kind}_propagate_context_encoder_gradient": True}
     args = Namespace(
@@ -68,19 +64,10 @@ def run(name, kind, options, table):
         output = model(**batch["net_input"])
         theirs.append(c.numbers(model, model.get_normalized_probs(output, True)[0], batch["target"][0]))
         inputs = {k: v for k, v in batch["net_input"].items() if k.startswith("src")}
-        found = model.encoder(**inputs)
-        states.append([found["encoder_out"][0][0], torch.cat(found["context_out"], 1)[0]])
+        states.append(model.encoder(**inputs)["encoder_out"][0][0])
     batches = list(c.our_batches(loaded, sources, targets))
     ours = [c.our_numbers(loaded, *each) for each in batches]
-    with torch.no_grad():
-        own = [
-            loaded.models[0].encoder(b["net_input"]["src_tokens"], None)["encoder_out"][0][:, 0]
-            for b, _ in batches
-        ]
-    table.add(
-        f"{name}: encoder states",
-        max(float((a - b[0]).detach().abs().max()) for a, b in zip(own, states, strict=True)),
-    )
+    table.compare_states(name, c.source_states(loaded, batches), states)
     table.compare(name, ours, theirs, columns=slice(len(dictionary)))
     table.compare_scores(name, loaded, theirs, missing_context="none")
     translations = [

@@ -35,15 +35,9 @@ ATTENTIONS: Dict[str, List[SDPBackend]] = {
 
 
 def context_memory(size: str, device: torch.device, length: int = synthetic.LENGTH) -> List[Comparison]:
-    """Peak memory of translating a batch with each of ``COUNTS``.
-
-    Args:
-        length: subwords of every sentence, and of its translation.
-
-    Returns:
-        for each system and attention how fast the peak grows in the second of ``HALVES`` and in the first,
-        and for each system and number of sentences the peaks with both attentions.
-    """
+    """Peak memory of translating a batch with each of ``COUNTS``; every sentence, and its translation, has
+    ``length`` subwords. Gives for each system and attention how fast the peak grows in the second of
+    ``HALVES`` and in the first, and for each system and number of sentences both attentions' peaks."""
     growth, points = [], []
     for system in SYSTEMS:
         plain, fused = (

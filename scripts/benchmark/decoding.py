@@ -24,10 +24,8 @@ def forced_prefix(
     """Speed-up of the forced prefix, ``documents`` side by side, K = 4.
 
     An untrained model ends nowhere, so the lengths are matched by force: a sentence has ``length`` tokens, a
-    window K times as many. The targets are given, and every translated sentence has all its context.
-
-    Args:
-        sentences: to translate in every document.
+    window K times as many. The targets are given, and every one of the ``sentences`` that are translated in a
+    document has all its context.
     """
     loaded = synthetic.load(size, device)
     rng = np.random.default_rng(1)

@@ -42,23 +42,15 @@ SIDES = ("source_context", "target_context", "target_context_on_source")
 
 @dataclass(frozen=True)
 class DocumentMemory:
-    """Peaks of one model.
-
-    Attributes:
-        parameters: MiB that the model itself takes.
-        peaks: sentences of context -> MiB beyond the model, of the translation of each line.
-    """
+    """Peaks of one model: MiB that the model itself takes, and sentences of context -> MiB beyond it, of the
+    translation of each line."""
 
     parameters: float
     peaks: Dict[int, List[float]]
 
 
 def lines_with_context(text: ProbedText, reach: int, count: int) -> List[int]:
-    """So many lines of a text, spread evenly, that have ``reach`` sentences before them in their document.
-
-    Raises:
-        BadInput: there is none.
-    """
+    """So many lines of a text, spread evenly, that have ``reach`` sentences before them in their document."""
     starts, _ = text.documents.bounds(text.current)
     found = text.current[text.current - starts >= reach]
     if not len(found):

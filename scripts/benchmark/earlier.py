@@ -26,12 +26,7 @@ class Ratio(NamedTuple):
 
 @dataclass(frozen=True)
 class Earlier:
-    """What an earlier call measured.
-
-    Attributes:
-        machine: in words.
-        ratios: by ``Comparison.title``.
-    """
+    """What an earlier call measured: on what machine, and the ratios by ``Comparison.title``."""
 
     machine: str
     ratios: Dict[str, Ratio]
@@ -64,12 +59,8 @@ class Earlier:
         return [*(f"{value:.3f}" for value in then), f"{change['now_to_earlier']:.3f}{mark}"]
 
     def change(self, comparison: Comparison) -> Optional[Dict[str, Any]]:
-        """For JSON; None for what was not measured then.
-
-        Returns:
-            ``ratio`` then, ``now_to_earlier`` of the medians, and ``apart``: whether the pairs of the two
-            calls, several in each, do not overlap.
-        """
+        """For JSON: ``ratio`` then, ``now_to_earlier`` of the medians, and ``apart``: whether the pairs of
+        the two calls, several in each, do not overlap; None for what was not measured then."""
         then, now = self.ratios.get(comparison.title), comparison.ratios
         if then is None:
             return None

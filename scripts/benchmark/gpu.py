@@ -47,9 +47,8 @@ MODELS: Dict[str, Any] = {
 HALF = {"fp16": torch.float16, "bf16": torch.bfloat16}  # the type of all parameters
 PRECISIONS = ("float32", *HALF, "amp")
 TIMED = ("float32", "amp")
-ROOTS = re.compile(
-    r".*/(?=(ctxmt_fairseq|fairseq|torch|scripts)/)"
-)  # what a place in the code is shown without
+# What a place in the code is shown without.
+ROOTS = re.compile(r".*/(?=(ctxmt_fairseq|fairseq|torch|scripts)/)")
 DOCUMENT = 50  # sentences
 
 
@@ -98,11 +97,7 @@ def matrix_rate(precision: str, device: torch.device) -> float:
 def speed(
     name: str, size: str, device: torch.device, max_tokens: int, precision: str, rate: float
 ) -> Dict[str, Any]:
-    """Training steps of one architecture in float32 or with ``--amp``.
-
-    Args:
-        rate: ``matrix_rate`` of the precision.
-    """
+    """Training steps of one architecture in float32 or with ``--amp``, whose ``matrix_rate`` is ``rate``."""
     task, model = build(MODELS[name], size, layers=0)
     documents = dataset(task, 1 + sentences(max_tokens) // DOCUMENT, DOCUMENT)
     batches = batches_of(documents, device, max_tokens)

@@ -4,13 +4,12 @@ from argparse import Namespace
 from typing import Any, Callable, Dict, List, Tuple
 
 import torch
-from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from fairseq.models import ARCH_CONFIG_REGISTRY
 
 from ctxmt_fairseq.models.sizes import SIZES
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 from scripts.benchmark.paired import Comparison, alternate, seconds
-from scripts.benchmark.training import BATCHES, Batch, batches_of, sentences, step_of
+from scripts.benchmark.training import BATCHES, Batch, batches_of, sentences, smoothed, step_of
 from tests.helpers import synthetic
 from tests.helpers.synthetic import DOCUMENT, FIELDS
 
@@ -41,8 +40,7 @@ def make_run(
     documents = 1 + sentences(max_tokens) // DOCUMENT
     contexts = synthetic.contexts(documents * DOCUMENT, MODELS[name][1])
     dataset = synthetic.dataset(task, documents, DOCUMENT, contexts=contexts)
-    criterion = LabelSmoothedCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.1)
-    return step_of(model, criterion, device), batches_of(dataset, device, max_tokens)
+    return step_of(model, smoothed(task), device), batches_of(dataset, device, max_tokens)
 
 
 def metadata(size: str, repeats: int, device: torch.device, max_tokens: int) -> List[Comparison]:

@@ -5,7 +5,6 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 import numpy as np
 import torch
 from fairseq import utils
-from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
@@ -13,12 +12,12 @@ from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.search_settings import SearchSettings
 from ctxmt_fairseq.text.documents import Documents
 from scripts.benchmark.paired import Comparison, alternate, seconds
+from scripts.benchmark.training import Batch, smoothed, step_of
 from tests.helpers import synthetic
 
 RUN = 16  # consecutive sentences in a batch
 BATCHES = 4
 GOAL = {"iwslt": "at least 1.8"}
-Batch = Dict[str, Any]
 Batches = Callable[[Any, Sequence[np.ndarray]], List[Batch]]
 Step = Callable[[Batch], None]
 GRADIENT = {"no": "gradient of the context blocked", "yes": "gradient everywhere"}
@@ -41,27 +40,19 @@ def _training(
     step on a batch."""
     task = synthetic.make_multi_source_task(size, batch_runs=RUN)
     options = dict(shortening="none", context_gradient_encoder=gradient, dropout=0.1)
-    model = synthetic.make_multi_source_model(task, size, "caching_transformer", **options).to(device).train()
+    model = synthetic.make_multi_source_model(task, size, "caching_transformer", **options)
     without_runs = synthetic.make_multi_source_task(size)
     without_runs.request.adopt(model, "caching_transformer")
     datasets = {
         runs: synthetic.dataset(of, documents=max(1, documents), document_length=100)
         for runs, of in ((RUN, task), (0, without_runs))
     }
-    criterion = LabelSmoothedCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.1)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
 
     def batches(dataset: Any, groups: Sequence[np.ndarray]) -> List[Batch]:
         made = [dataset.collater([dataset[index] for index in group]) for group in groups]
         return utils.move_to_cuda(made) if device.type == "cuda" else made
 
-    def step(batch: Batch) -> None:
-        loss, sample_size, _ = criterion(model, batch)
-        (loss / sample_size).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-
-    return datasets, batches, step
+    return datasets, batches, step_of(model, smoothed(task), device)
 
 
 def _same_sentences(

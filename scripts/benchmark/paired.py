@@ -15,21 +15,13 @@ Measured = TypeVar("Measured")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Paired measurements of two ways.
+    """Paired measurements of two ways; a ratio is that of the first to the second."""
 
-    Attributes:
-        name: what was measured.
-        ways: their names; a ratio is that of the first to the second.
-        unit: of the values.
-        values: (first, second) of every pair.
-        goal: what is asked for, in words.
-    """
-
-    name: str
+    name: str  # what was measured
     ways: Tuple[str, str]
     unit: str
     values: Sequence[Tuple[float, float]]
-    goal: str = ""
+    goal: str = ""  # what is asked for, in words
 
     @property
     def ratios(self) -> List[float]:
@@ -93,14 +85,7 @@ def _wait(device: torch.device) -> None:
 def alternate(
     first: Callable[[int], Measured], second: Callable[[int], Measured], repeats: int, warm_up: int = 1
 ) -> List[Tuple[Measured, Measured]]:
-    """Measure A B A B ...
-
-    Args:
-        first, second: measure once and return what was measured; they are given the number of the pair.
-        warm_up: pairs that are run before and not counted.
-
-    Returns:
-        ``repeats`` pairs.
-    """
+    """Measure A B A B ...: ``first`` and ``second``, which are given the number of the pair, return what they
+    measured once. ``repeats`` pairs are returned; ``warm_up`` pairs are run before and not counted."""
     pairs = [(first(number), second(number)) for number in range(-warm_up, repeats)]
     return pairs[warm_up:]

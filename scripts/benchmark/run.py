@@ -28,21 +28,13 @@ _PROCESSES = 3  # pairs at most where every run starts an interpreter
 
 @dataclass(frozen=True)
 class Settings:
-    """How large measurements are, and where they are made.
+    """How large measurements are, and where they are made."""
 
-    Attributes:
-        size: of the models: tiny, iwslt, base.
-        repeats: pairs of runs.
-        sentences: to index.
-        links: to make a corpus of.
-        cpu: stay on the CPU even where a GPU is.
-    """
-
-    size: str
-    repeats: int
-    sentences: int
-    links: int
-    cpu: bool
+    size: str  # of the models: tiny, iwslt, base
+    repeats: int  # pairs of runs
+    sentences: int  # to index
+    links: int  # to make a corpus of
+    cpu: bool  # even where a GPU is
 
     @property
     def few(self) -> int:

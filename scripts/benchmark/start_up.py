@@ -15,11 +15,7 @@ _ONE_DOCUMENT = ("--documents", 1, "--evaluation-documents", 1, "--examples", 2)
 
 
 def cpu_seconds(code: str, *arguments: Any) -> float:
-    """CPU time of a program from the start of its interpreter to its end; its folder is a new one.
-
-    Raises:
-        RuntimeError: it fails.
-    """
+    """CPU time of a program from the start of its interpreter to its end; its folder is a new one."""
     path = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     with tempfile.TemporaryDirectory(prefix="ctxmt-benchmark-") as folder:
         process = subprocess.Popen(

@@ -9,7 +9,6 @@ from typing import Any, List
 import numpy as np
 import torch
 from fairseq import utils
-from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 
 from ctxmt_fairseq.corpora.data_folder import write_description
 from ctxmt_fairseq.corpora.demo_corpus.lexicon import NOUNS
@@ -19,7 +18,7 @@ from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.vectors.text_encoders import TextEncoder
 from scripts.benchmark.metadata import PREVIOUS, make_model
 from scripts.benchmark.paired import Comparison, alternate, seconds
-from scripts.benchmark.training import BATCHES, sentences, step_of
+from scripts.benchmark.training import BATCHES, sentences, smoothed, step_of
 from tests.helpers import synthetic
 from tests.helpers.synthetic import DOCUMENT, FIELDS
 
@@ -31,9 +30,7 @@ _PHRASES = 100
 def write_text(folder: Path, documents: int, length: int) -> Request:
     """Random documents with metadata, as text; every field is there, the same in a document."""
     rng = np.random.default_rng(1)
-    words = [
-        noun.en for noun in NOUNS
-    ]  # a subword each, so that a sentence has as many as those of the batches
+    words = [noun.en for noun in NOUNS]  # a subword each: a sentence has as many as those of the batches
 
     def texts(number: int) -> List[str]:
         return [" ".join(rng.choice(words, size)) for size in synthetic.lengths(rng, number)]
@@ -90,8 +87,7 @@ def store_time(
 ) -> Comparison:
     """Time of making a batch and a training step of MTCue on it, its contexts embedded anew or stored."""
     task = synthetic.make_metadata_task(size, PREVIOUS)
-    criterion = LabelSmoothedCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.1)
-    step = step_of(make_model(task, "MTCue", size), criterion, device)
+    step = step_of(make_model(task, "MTCue", size), smoothed(task), device)
     documents = 1 + sentences(max_tokens) // DOCUMENT
     with tempfile.TemporaryDirectory(prefix="ctxmt-benchmark-") as name:
         store = Path(name) / "store"
@@ -119,7 +115,5 @@ def store_time(
             lambda number: measure(datasets[1], number),
             repeats * len(groups),
         )
-    ways = "contexts embedded anew", "from the store"
-    return Comparison(
-        f"train {size}, batch and step", ways, "s", values, "at least 3" if size == "tiny" else ""
-    )
+    ways, goal = ("contexts embedded anew", "from the store"), "at least 3" if size == "tiny" else ""
+    return Comparison(f"train {size}, batch and step", ways, "s", values, goal)

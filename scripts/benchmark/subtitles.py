@@ -23,17 +23,11 @@ _WORDS = 5000
 
 
 class Cost(NamedTuple):
-    """What a run took.
+    """What a run took."""
 
-    Attributes:
-        seconds: on the wall.
-        processor: seconds of this process (not of its workers).
-        memory: MiB of this process at most.
-    """
-
-    seconds: float
-    processor: float
-    memory: float
+    seconds: float  # on the wall
+    processor: float  # seconds of this process, not of its workers
+    memory: float  # MiB of this process at most
 
 
 def _cost(work: Callable[[], object]) -> Cost:

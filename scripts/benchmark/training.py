@@ -48,6 +48,11 @@ def make_step(size: str, device: torch.device, ours: bool) -> Callable[[Batch], 
     return step_of(model, kind(task, sentence_avg=False, label_smoothing=0.1, **options), device)
 
 
+def smoothed(task: Any) -> LabelSmoothedCrossEntropyCriterion:
+    """fairseq's loss."""
+    return LabelSmoothedCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.1)
+
+
 def step_of(model: Any, criterion: Any, device: torch.device) -> Callable[[Batch], None]:
     """Forward, backward and update of a model."""
     model.to(device).train()

@@ -18,7 +18,7 @@ def test_a_recipe_on_two_cores(tmp_path, monkeypatch, capsys):
     subtitles.mkdir()
     lengths = {"train": [5] * 1300, "valid": [4, 7] * 40}  # of the documents
     for split, documents in lengths.items():
-        ids = [str(number) for number, length in enumerate(documents) for _ in range(length)]
+        ids = [f"{number}\u2028" for number, length in enumerate(documents) for _ in range(length)]
         columns = {"docids": ids, "en": [f"{line}\u2028 e" for line in range(len(ids))], "fr": ids}
         for kind, lines in columns.items():
             (subtitles / f"{split}.{kind}").write_text("".join(f"{line}\n" for line in lines))

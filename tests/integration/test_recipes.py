@@ -9,6 +9,7 @@ import time
 import evidence.systems
 import pytest
 
+from ctxmt_fairseq.checkpoints.averaging import Checkpoint
 from tests.integration.recipes import (
     EXAMPLES,
     FOCUSED,
@@ -266,3 +267,19 @@ def test_learning_rate_search_plans_every_rate(dry_run):
     assert [command[command.index("--save-dir") + 1] for command in commands] == [
         f"out/lr-{rate}/checkpoints" for rate in rates
     ]
+
+
+@pytest.mark.parametrize(
+    "more, best",
+    [((), "lr-2"), (("--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric"), "lr-1")],
+)
+def test_learning_rate_search_names_the_best(tmp_path, monkeypatch, capsys, more, best):
+    for rate in "12":
+        (tmp_path / f"lr-{rate}").mkdir()
+        (tmp_path / f"lr-{rate}" / "finished").touch()
+    read = lambda path: Checkpoint(path, 1, 30.5 if "lr-1" in str(path) else 20.25)  # noqa: E731
+    monkeypatch.setattr(Checkpoint, "read", read)
+    monkeypatch.setenv("LRS", "1 2")
+    assert start(FOCUSED / "search_lr.sh", "base", "data", tmp_path, "--", *more) == 0
+    assert (tmp_path / "best").readlink().name == best
+    assert f"validation {'bleu' if more else 'loss'} 20.25" in capsys.readouterr().out

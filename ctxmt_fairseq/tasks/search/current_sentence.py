@@ -5,8 +5,8 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import torch
 
-# fairseq's: tokens (T,), positional_scores (T,), score, attention, alignment. Of a cut window also
-# well_formed: whether it had the expected number of separators.
+# fairseq's: tokens (T,), positional_scores (T,), score, attention, alignment. Also too_long: whether it ended
+# at the greatest length; and, of a cut window, well_formed: whether it had the expected number of separators.
 Hypothesis = Dict[str, Any]
 
 
@@ -23,6 +23,7 @@ class WindowCount:
         """Count a window by its n-best list, as ``keep_sentence`` returns it."""
         self.windows += 1
         self.mismatched += bool(row) and not row[0]["well_formed"]
+        self.too_long += bool(row) and row[0].get("too_long", False)
 
     def report(self, searched: bool) -> Optional[str]:
         """What is to be said at the end, if anything; ``searched``: whether whole windows were."""

@@ -77,6 +77,8 @@ class RunningDocuments:
         terms: of each sentence the tokens (T,) of terms that its translation must hold; for ``TermSearch``.
     """
 
+    before = 0  # sentences that are left out before the first one, for messages
+
     def __init__(
         self,
         task: Any,
@@ -114,7 +116,7 @@ class RunningDocuments:
         longest = int(indices[self.sources.sizes[indices].argmax()])
         if self.sources.sizes[longest] > self.limits[0]:
             found = f"{self.sources.sizes[longest]} tokens; the models read at most {self.limits[0]}"
-            raise BadInput(f"sentence {longest + 1} has {found}: shorten it")
+            raise BadInput(f"sentence {self.before + longest + 1} has {found}: shorten it")
         builder = self.dataset.builder
         target_sizes = np.maximum(self.targets.sizes, 1)
         max_source, max_target = self.limits

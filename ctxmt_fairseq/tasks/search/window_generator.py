@@ -90,12 +90,9 @@ def generate_current(
             windows = to_host(generator.generate(models, sample, **options))
         except AssertionError as error:  # no hypothesis can end
             raise BadInput("no translation is found: the model's probabilities are no numbers") from error
-    read = [
-        row[0]["tokens"]
-        for row, source in zip(windows, parts.current, strict=True)
-        if row and len(source) > 1
-    ]
-    count.too_long += sum(len(tokens) > most for tokens in read)  # with </s>
+    for row, source in zip(windows, parts.current, strict=True):
+        for hypothesis in row:
+            hypothesis["too_long"] = len(source) > 1 and len(hypothesis["tokens"]) > most  # with </s>
     hypotheses = keep_sentence(
         windows,
         expected,

@@ -251,6 +251,13 @@ def test_models_that_have_no_such_attention():
         chosen_attentions(model, parse_layers(PAPERS_LAYERS))
 
 
+def test_layerdrop_changes_no_layers_number():
+    _, model, _ = highlighted(layers=4, encoder_layerdrop=0.9)
+    model.train()
+    chosen = chosen_attentions(model, parse_layers("encoder:3,cross:1"))
+    assert chosen["encoder"] is model.encoder.layers[2].self_attn
+
+
 def test_every_line_of_the_sample_is_there():
     """What the oracle rests on: the windows are of consecutive lines of two documents."""
     assert set(MARKED) < set(LINES) and all(line % HEIGHT for line in MARKED)

@@ -169,6 +169,7 @@ def test_without_context_there_is_no_gap():
     "options, message",
     [
         ({"margin_token_weight": -1.0}, "--margin-token-weight -1.0: expected 0 or more"),
+        ({"margin_token": float("nan")}, "--margin-token nan: expected a number"),
         ({"margin_contexts": 0}, "--margin-contexts 0: expected 1 or more"),
         ({"ignore_prefix_size": 1}, "--ignore-prefix-size"),
         ({"context_discount": 2.0}, "--context-discount"),

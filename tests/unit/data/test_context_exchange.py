@@ -51,6 +51,20 @@ def test_few_rows_have_nothing_to_exchange_and_the_global_generator_serves():
     assert torch.equal(first, derangement(50)) and first.dtype == torch.int64
 
 
+@given(st.lists(st.integers(0, 8), max_size=20), st.integers(0, 10**6))
+def test_copies_of_a_line_are_not_its_random_context(lines, seed):
+    torch.manual_seed(seed)
+    order = derangement(len(lines), lines=np.array(lines, np.int64))
+    if order is None:
+        assert len(lines) < 2 * max(map(lines.count, lines), default=1)
+        return
+    assert sorted(order.tolist()) == list(range(len(lines)))
+    assert all(lines[row] != lines[other] for row, other in enumerate(order.tolist()))
+    if len(set(lines)) == len(lines):
+        torch.manual_seed(seed)
+        assert torch.equal(order, derangement(len(lines)))
+
+
 # ---- windows, against text
 
 SENTENCE = st.lists(st.integers(4, 9), max_size=4).map(lambda words: [*words, EOS])

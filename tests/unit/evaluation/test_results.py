@@ -103,6 +103,7 @@ def test_a_result_is_held_against_its_row(tmp_path, capsys):
         ([f"mine={near}", "--paper", "focused_concat:en-ru"], "name folders after its rows"),
         ([near, "--paper", "focused_concat"], "--check needs --paper PAPER:TABLE"),
         ([near], "--check needs --paper PAPER:TABLE"),
+        ([near, near], "s4to4: two folders have this name"),
     ):
         with pytest.raises(SystemExit, match=message):
             results.main([*arguments, "--check"])

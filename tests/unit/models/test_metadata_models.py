@@ -10,6 +10,7 @@ from fairseq.modules import MultiheadAttention
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.models.blocks.qk_norm_attention import QKNormAttention
+from tests.helpers.context_stores import make_store, write_lines, write_split
 from tests.helpers.metadata_models import (
     CASES,
     DISTANCES,
@@ -32,6 +33,7 @@ from tests.helpers.random_models import (
     stock_twin,
     without_context,
 )
+from tests.helpers.saved_models import data_folder, trained
 
 every_case = pytest.mark.parametrize("case", CASES)
 vector_cases = pytest.mark.parametrize("case", [case for case in CASES if not case.startswith("tagging")])
@@ -242,3 +244,18 @@ def test_defaults():
     assert program.count(QKNormAttention) == 3 * mtcue.decoder_layers and MultiheadAttention not in program
     own = {type(module).__name__ for module in make("mtcue").modules() if "QKNorm" in type(module).__name__}
     assert own == {"QKNormAttention", "QKNormEncoderLayer"}
+
+
+def test_tags_are_those_of_all_data_folders(tmp_path):
+    folders = []
+    for genre in ("Drama", "Crime"):
+        root = tmp_path / genre
+        root.mkdir()
+        folders.append(str(data_folder(root / "data")))
+        write_split(root, "train", ["a", "b"], [{"genre": genre}] * 2)
+        write_lines(root / "data" / "train.en-fr.docids", "01")
+        make_store(root, "train", out="data/contexts")
+    options = dict(arch="tagging_transformer", task="metadata_context", data=":".join(folders))
+    state, _ = trained(tmp_path, **options)
+    assert state["task_state"]["store"]["tags"] == ["Drama", "Crime"]
+    assert len(state["model"]["encoder.context_tags.weight"]) == 3  # and <unk>

@@ -143,6 +143,9 @@ def test_what_is_given_by_default_is_no_use_of_it():
         for task in TASKS:
             parsed(command, task=task)
     parsed("generate", "--num-shards", 1, "--lm-weight", 0.0)
+    parsed("train", "--need-weight", 5.0, "--valid-subset", "valid,train", "--count-current-tokens")
+    parsed("validate", "--valid-subset", "train", "--sample-context-size")
+    parsed("train", "--train-subset", "valid", "--disable-validation", "--upsample", "a=2")
 
 
 @pytest.mark.parametrize(
@@ -179,6 +182,14 @@ def test_what_is_given_by_default_is_no_use_of_it():
             ("--valid-contrast", "no-such-set", "--best-checkpoint-metric", "contrast_accuracy_x"),
             "no-such-set: no such file or folder",
         ),
+        ("train", ("--attention-highlights", "marks"), "--attention-highlights needs --attention-weight"),
+        ("train", ("--valid-contrast-examples", 40), "--valid-contrast-examples needs --valid-contrast"),
+        ("train", ("--need-weight", 2), "--need-weight needs --token-weights"),
+        ("train", ("--valid-subset", "valid,train", "--upsample", "a=2"), "expected no --upsample, which"),
+        ("train", ("--valid-subset", "train", "--context-selection", "random"), "no --context-selection"),
+        ("train", ("--eval-bleu", "--eval-bleu-args", "{"), "--eval-bleu-args {: expected JSON, such as"),
+        ("train", ("--eval-bleu", "--eval-bleu-args", "[1]"), "expected JSON, such as"),
+        ("train", ("--eval-bleu", "--eval-bleu-args", '{"beem": 4}'), "has no options beem"),
         ("generate", ("--scoring", "wer"), "--scoring wer: expected bleu, sacrebleu, chrf"),
         ("generate", ("--score-reference", "--print-alignment"), "--print-alignment: expected no"),
     ],

@@ -1,11 +1,15 @@
-"""fairseq's commands and the SentencePiece models of a data folder."""
+"""fairseq's commands and the SentencePiece models of a data folder; what a dialogue remembers."""
 
 from argparse import Namespace
 
 import pytest
+import torch
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
 from ctxmt_fairseq.tasks.interactive import FolderPieces
+from ctxmt_fairseq.translator import Translator
+from tests.helpers.probed_models import checkpoint
 
 TEXT = ["the cat is asleep .", "it is tired .", "le chat dort .", "il est fatigué ."] * 5
 
@@ -39,3 +43,31 @@ def test_a_language_without_a_model_has_words_and_a_folder_without_any_has_none(
     assert pieces.encode("the cat") == "the cat"
     assert pieces.decode(both.encode("le chat dort .")) == "le chat dort ."
     assert FolderPieces.of(task(tmp_path)) is None
+
+
+def test_a_dialogue_embeds_no_sentence_that_is_context_no_more(tmp_path, monkeypatch):
+    translator = Translator.load(
+        checkpoint(tmp_path / "model", "metadata_context"), device="cpu", max_len_b=3
+    )
+    loaded, generator = translator.loaded, translator.document_translator().generator
+    read, kind = [], type(loaded.task)
+    contexts_of = kind.contexts_of
+
+    def spied(task, texts, *more):
+        read.append(texts)
+        return contexts_of(task, texts, *more)
+
+    monkeypatch.setattr(kind, "contexts_of", spied)
+
+    def say(text):
+        source = loaded.encode_source(text)[None]
+        sample = {"net_input": {"src_tokens": source, "src_lengths": torch.tensor([source.size(1)])}}
+        return loaded.task.inference_step(generator, loaded.models, sample)
+
+    for text in ("a", "b c", "d", "a a", "", "c"):
+        say(text)
+    assert read == [["a"], ["a", "b c"], ["a", "b c", "d"], ["b c", "d", "a a"], ["c"]]  # two and the current
+    for text in ("a", "b", "c"):
+        say(text)
+    with pytest.raises(BadInput, match="^sentence 5 has 2001 tokens"):
+        say("a " * 2000)

@@ -1,4 +1,5 @@
-"""``fairseq-generate`` cannot score references with unknown words rightly, so it says that there are some."""
+"""What ``fairseq-generate`` says at its end: that references have unknown words, which it cannot score
+rightly, and how many translations ended where the search allows no longer one."""
 
 import logging
 
@@ -24,3 +25,22 @@ def test_references_with_unknown_words_are_counted(tmp_path, caplog, references)
     found = [record.getMessage() for record in caplog.records if "references" in record.getMessage()]
     assert len(found) == any("Ω" in text for text in references)
     assert all(text.startswith("2 of 3 references have words that the dictionary lacks") for text in found)
+
+
+def test_translations_at_the_greatest_length_are_counted(tmp_path):
+    """Also where a target context is forced, and whichever batch their documents are in."""
+    path = checkpoint(tmp_path / "model", "document_window")
+    translator = Translator.load(path, device="cpu", beam=2, max_len_a=0, max_len_b=2)
+    loaded, task = translator.loaded, translator.loaded.task
+    source, target = (
+        Sentences(map(encode, ["a", "b c", "d"])) for encode in (loaded.encode_source, loaded.encode_target)
+    )
+    task.datasets["test"] = task.build_dataset(
+        "test", source, target, Documents.from_lengths([3]), None, False
+    )
+    generator = translator.document_translator().generator
+    for line in 2, 0, 1:
+        batch = task.datasets["test"].collater([task.datasets["test"][line]])
+        ((best, *_),) = task.inference_step(generator, loaded.models, batch)
+        assert len(best["tokens"]) == 3
+    assert (task.window_count.too_long, task.window_count.windows) == (3, 3)
