@@ -30,9 +30,9 @@ def run(sizes, table):
     sources, targets = c.text()
     lengths = [[len(sentence) for sentence in side] for side in (sources, targets)]
     dataset = ContextualDataset(
-        *(sources, lengths[0], dictionary, targets, lengths[1], dictionary, c.document_ids()),
-        **dict(src_ctx_size=sizes[0], tgt_ctx_size=sizes[1], break_tag="<brk>"),
-    )
+        sources, lengths[0], dictionary, targets, lengths[1], dictionary, c.document_ids(),
+        src_ctx_size=sizes[0], tgt_ctx_size=sizes[1], break_tag="<brk>",
+    )  # fmt: skip
     theirs, states = [], []
     for line in range(len(sources)):
         batch = dataset.collater([dataset[line]])

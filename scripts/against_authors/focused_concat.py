@@ -78,10 +78,10 @@ def their_batches(dictionary):
     sources, targets = c.text()
     heads = [sum(c.DOCUMENTS[:number]) for number in range(len(c.DOCUMENTS))]
     dataset = Sent2DocDataset(
-        *("train", sources, [len(s) for s in sources], dictionary),
-        *(targets, [len(s) for s in targets], dictionary, heads),
-        **dict(mode="slide_n2n", num_sent=SENTENCES, need_seg_label=True, shuffle=False),
-    )
+        "train", sources, [len(s) for s in sources], dictionary,
+        targets, [len(s) for s in targets], dictionary, heads,
+        mode="slide_n2n", num_sent=SENTENCES, need_seg_label=True, shuffle=False,
+    )  # fmt: skip
     dataset.ordered_indices()
     for line in range(len(sources)):
         yield dataset.collater([dataset[line]])
