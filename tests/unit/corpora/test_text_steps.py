@@ -228,7 +228,8 @@ def test_a_separator_that_was_typed_ends_no_sentence(monkeypatch):
     documents = MagicMock()
     monkeypatch.setattr(interactive, "RunningDocuments", documents)
     source = torch.tensor([[word, separator, word, VOCABULARY.eos()]])
-    document = InteractiveDocument(MagicMock(src_dict=VOCABULARY, reach=0))
+    task = MagicMock(src_dict=VOCABULARY, reach=0, **{"context_options.return_value.reach": 1})
+    document = InteractiveDocument(task)
     document.translate(None, [], {"net_input": {"src_tokens": source}})
     (read,) = documents.call_args.args[1]
     assert read.tolist() == [word, VOCABULARY.unk(), word, VOCABULARY.eos()]
