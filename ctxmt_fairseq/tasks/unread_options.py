@@ -15,6 +15,7 @@ from fairseq.logging import metrics
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import ALL, flag
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask
+from ctxmt_fairseq.text.word_weights import CXMI, TAGS
 
 _SPEECH = "only fairseq's two-pass speech models read it"
 _REFINING = "only models that refine a translation in steps read it"
@@ -67,7 +68,6 @@ _SCORERS = ("bleu", "sacrebleu", "chrf")
 _NEEDED = {
     "attention_highlights": "attention_weight",
     "valid_contrast_examples": "valid_contrast",
-    "need_weight": "token_weights",
 }
 
 
@@ -83,6 +83,8 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
     for name, needed in _NEEDED.items():
         if given(name) and not getattr(args, needed, None):
             raise BadInput(f"{flag(name)} needs {flag(needed)}")
+    if given("need_weight") and args.token_weights not in (CXMI, TAGS):
+        raise BadInput(f"--need-weight needs --token-weights {CXMI} or {TAGS}")
     if given("scoring") and args.scoring not in _SCORERS:
         raise BadInput(f"--scoring {args.scoring}: expected {', '.join(_SCORERS)}; see ctxmt score")
     if getattr(args, "score_reference", False) and given("print_alignment"):

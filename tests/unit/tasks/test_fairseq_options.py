@@ -184,7 +184,12 @@ def test_what_is_given_by_default_is_no_use_of_it():
         ),
         ("train", ("--attention-highlights", "marks"), "--attention-highlights needs --attention-weight"),
         ("train", ("--valid-contrast-examples", 40), "--valid-contrast-examples needs --valid-contrast"),
-        ("train", ("--need-weight", 2), "--need-weight needs --token-weights"),
+        ("train", ("--need-weight", 2), "--need-weight needs --token-weights cxmi or tags"),
+        (
+            "train",
+            ("--need-weight", 2, "--token-weights", "pronoun=3"),
+            "--need-weight needs --token-weights",
+        ),
         ("train", ("--valid-subset", "valid,train", "--upsample", "a=2"), "expected no --upsample, which"),
         ("train", ("--valid-subset", "train", "--context-selection", "random"), "no --context-selection"),
         ("train", ("--eval-bleu", "--eval-bleu-args", "{"), "--eval-bleu-args {: expected JSON, such as"),
