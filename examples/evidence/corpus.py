@@ -17,15 +17,16 @@ from evidence.workplace import Workplace
 
 SMOKE_LINES, SMOKE_EXAMPLES, SMOKE_VOCABULARY = 1200, 12, 300
 AMBIGUOUS = re.compile(r"(?i)\b(it|they)\b")
+HALVES = ("even", "odd")
 BLOCK = 100  # documents of one half that follow each other, because fragments that do may share sentences
 # Parts of the training text for the second stage: what the source of a translated sentence has, how many
 # sentences are before it in its document at least, and in which halves of the documents it stands.
-PARTS: Dict[str, Tuple[Optional[re.Pattern], int, str]] = {
-    "context": (None, 1, "even odd"),
-    "pronouns": (AMBIGUOUS, 1, "even odd"),
-    "starts": (AMBIGUOUS, 0, "even odd"),
-    **{f"context-{half}": (None, 1, half) for half in ("even", "odd")},
-    **{f"pronouns-{half}": (AMBIGUOUS, 1, half) for half in ("even", "odd")},
+PARTS: Dict[str, Tuple[Optional[re.Pattern], int, Tuple[str, ...]]] = {
+    "context": (None, 1, HALVES),
+    "pronouns": (AMBIGUOUS, 1, HALVES),
+    "starts": (AMBIGUOUS, 0, HALVES),
+    **{f"context-{half}": (None, 1, (half,)) for half in HALVES},
+    **{f"pronouns-{half}": (AMBIGUOUS, 1, (half,)) for half in HALVES},
 }
 # And those that tell, word by word, where context matters (``find``, ``tag``): in which file.
 FOUND = {
@@ -164,7 +165,7 @@ def _write_context(folder: Path, text: Text, train: List[List[Row]]) -> None:
     for part, (wanted, before, halves) in PARTS.items():
         _write(folder / part, text, itertools.chain(*several))
         marks = [
-            ("odd" if number // BLOCK % 2 else "even") in halves
+            HALVES[number // BLOCK % 2] in halves
             and place >= before
             and (wanted is None or bool(wanted.search(row.source)))
             for number, document in enumerate(several)

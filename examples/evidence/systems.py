@@ -23,8 +23,8 @@ class Stage:
 
     Attributes:
         second: whether it goes on from a sentence-level model of seed 1.
-        finds: what its data has of where context matters: the bits that it saves on every word those of
-            ``FINDERS``, or the ``tags`` that ``ctxmt corpus tag`` gives them; "" for nothing.
+        finds: how its data tells where context matters: a name of ``FINDERS``, whose models say what context
+            saves on every word; ``tags``, those of ``ctxmt corpus tag``; "" for nothing.
     """
 
     data: str

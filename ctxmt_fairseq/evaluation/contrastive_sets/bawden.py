@@ -70,7 +70,8 @@ def _right(example: ContrastiveExample) -> Candidate:
 
 
 def _known(example: ContrastiveExample) -> Iterator[Tuple[Any, ...]]:
-    """Who has the current sentence to translate, and then also who has each one of its context sentences."""
+    """What may tell the right translation: the current sentence, and this with one of those before it, from
+    the farthest. Twins share the first, and differ in what is right."""
     current = example.source, len(example.source_before)
     yield current
     for place in enumerate(zip(example.source_before, _right(example).before, strict=True)):
