@@ -16,26 +16,18 @@ import regex
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
+from ctxmt_fairseq.generation.file_formats.html_page import translated_page
 from ctxmt_fairseq.generation.file_formats.layout import CODE, TAG, in_place_of, kept_texts, put_back, without
 from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
-from ctxmt_fairseq.text.languages import primary
 
 logger = logging.getLogger(__name__)
-_TAGS = re.compile(TAG)
+_TAGS = re.compile(rf"(?<=\s)(?:{TAG})\s|{TAG}")  # one that stands alone keeps the blank behind it
 _MARKUP = regex.compile(  # what stands in code is code
     rf"{CODE}(*SKIP)(*FAIL)|{TAG}|\[[ xX]\]\s|!?\[(?=[^\]\n]{{0,300}}\][(\[])"
     r"|\](?:\([^()\n]*\)|\[[^\]\n]*\])|\*+|(?<!\w)_+|_+(?!\w)"
 )
-_BREAK = re.compile(r"<br\s{0,9}/?>", re.IGNORECASE)
-_HIDDEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(script|style|pre|svg|math|textarea)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
-)
-# They may have text, too.
-_BLOCKS = (
-    "body center details dialog dl fieldset figure form hgroup legend noscript ol summary table tr ul".split()
-)
-_BUTTONS = ("submit", "button", "reset")  # whose value is what they say
+_BREAK = re.compile(r"<br\b[^<>]{0,99}>", re.IGNORECASE)
 _EMPTY = re.compile(r"<([^\s<>/]+)(?=[\s>])([^<>]*)></\1>")
 _ENCODING = re.compile(
     r"""^\ufeff?<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)"""
@@ -80,7 +72,7 @@ class Toolkit(FileFormat):
         """A text as it is read, without its markup, and the markup with its places."""
         if not self.html:
             return without(_MARKUP, text)
-        bare, markup = without(_TAGS, _BREAK.sub(r" \g<0> ", text))
+        bare, markup = without(_TAGS, _BREAK.sub(r"\g<0> ", text))
         return " ".join(html.unescape(bare).split()), markup
 
     def documents(self, languages: Tuple[str, str]) -> InputDocuments:
@@ -115,7 +107,7 @@ class Toolkit(FileFormat):
 
         try:
             if self.html:
-                return self._page(translated, languages), seen
+                return translated_page(self.content, translated, languages), seen
             if self.ending == ".md":
                 return self._markdown(translated), seen
             return self._store(translated, made is not None), seen
@@ -124,36 +116,6 @@ class Toolkit(FileFormat):
         except Exception as error:  # translate-toolkit has no error of its own
             said = " ".join(str(error).split())[:200]
             raise BadInput(f"is no {self.ending} file: {said}", self.path) from None
-
-    def _page(self, translated: Callable[[str], str], languages: Tuple[str, str]) -> str:
-        known: Any = _storage("html").htmlfile
-
-        def language(name: str) -> str:
-            return languages[1] if primary(name) == primary(languages[0]) else name
-
-        class Page(known):
-            TRANSLATABLE_ELEMENTS = [*known.TRANSLATABLE_ELEMENTS, *_BLOCKS]
-
-            def translate_attributes(self, tag: str, attrs: Any) -> Any:
-                button = tag == "input" and str(dict(attrs).get("type")).lower() in _BUTTONS
-                names = known.TRANSLATABLE_ATTRIBUTES  # the others' values are the program's behind the page
-                self.TRANSLATABLE_ATTRIBUTES = [name for name in names if button or name != "value"]
-                self.callback = language if tag == "html" else translated
-                made = super().translate_attributes(tag, attrs)
-                self.callback = translated
-                return made
-
-        page = Page(callback=translated)
-        hidden: List[str] = []  # what the page's writer would drop, or join the lines of
-        marks = map("ctxmt{}".format, itertools.count())
-        mark = next(mark for mark in marks if mark not in self.content.lower())
-
-        def hide(found: "re.Match[str]") -> str:
-            hidden.append(found[0])
-            return f'<img {mark}="{len(hidden) - 1}">'
-
-        page.parse(_HIDDEN.sub(hide, self.content).encode())
-        return re.sub(rf'<img {mark}="(\d+)"\s*/?>', lambda found: hidden[int(found[1])], page.filesrc)
 
     def _markdown(self, translated: Callable[[str], str]) -> str:
         # Its reader makes a tag of &lt;b&gt;.

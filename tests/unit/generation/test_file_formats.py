@@ -149,10 +149,10 @@ def test_pages(toolkit, tmp_path):
     sentences, text = translated(toolkit, tmp_path / "a.html", HTML, str.title)
     assert sentences == [["It is old.", "Cats & dogs sleep.", "A cat"]]
     assert '<html lang="fr"' in text and 'var x = "a b"' in text and 'alt="A Cat" src="c.png"' in text
-    assert '<p class="x">It Is <b>Old.</b> Cats &amp; Dogs <br />Sleep.</p>' in text
+    assert '<p class="x">It Is <b>Old</b>. Cats &amp; Dogs <br/>Sleep.</p>' in text
     sentences, text = translated(toolkit, tmp_path / "a.md", MD, lambda text: text.replace("old", "alt"))
     assert sentences == [["A title", "It is old, see this page and `code_x`."]]
-    assert text == MD.replace("old*,", "alt,*")
+    assert text == MD.replace("old*,", "alt*,")
 
 
 @pytest.mark.parametrize(
@@ -187,9 +187,40 @@ def test_what_a_page_says_of_itself_is_no_sentence(toolkit, tmp_path):
     assert text == content.format('fr" dir="ltr', "GO", "EN").replace(">Old<", ">OLD<")
     loose = "<body>One <b>two</b>.<form>Name: <textarea>A b</textarea></form></body>"
     sentences, text = translated(toolkit, tmp_path / "a.html", loose, str.upper)
-    assert sentences == [["One two.", "Name:"]] and "ONE <b>TWO.</b><form>NAME: <textarea>A b<" in text
+    assert sentences == [["One two.", "Name:"]] and "ONE <b>TWO</b>.<form>NAME: <textarea>A b<" in text
     other = read.replace("en-US", "de")
     assert '<html lang="de"><body>' in translated(toolkit, tmp_path / "a.html", other, str.upper)[1]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        # Attributes of tags within a text, and those that are no text.
+        """<P>Cat <a title="cat &amp; &quot;" href="?a=1&amp;copy=2">cat</a> b <img alt="cat"> cat.</p>""",
+        """<p data-b='{"a": 1}' b='x > y'>cat</p><b>&nbsp;&copy;</b><p>cat <BR CLASS=a> cat</p>""",
+        "<p>cat <i b='x > y'>cat</i> <!-- a --> cat</p>",
+        # What says that it is not to be translated.
+        "<p>cat <b class='x notranslate'>x <b>y</b> z</b> cat</p>",
+        "<div translate=no title=x>x<div>y</div>z<p translate=yes>cat</p>x</div><p>cat</p>",
+        "<p>cat</p><?php echo 'x > y'; ?><p>cat</p><![x[y]]><p>cat</p>",
+        # Text outside of elements, and beside what is a block.
+        'cat <b>cat</b>.\n<p>cat</p>\ncat <a title="cat">cat</a>.\n',
+        "\ufeff<!DOCTYPE html>\n<title>cat</title>\ncat<hr>",
+        "<body>cat <pre>x</pre> cat <p translate=no>x</p> cat</body>",
+    ],
+)
+def test_all_but_the_texts_of_a_page_stays(toolkit, tmp_path, content):
+    sentences, text = translated(
+        toolkit, tmp_path / "a.html", content, lambda text: text.replace("cat", "dog")
+    )
+    assert text == content.replace("cat", "dog") and "x" not in "".join(sentences[0])
+    assert translated(toolkit, tmp_path / "a.html", content)[1] == content
+
+
+@pytest.mark.parametrize("content", ["<p>a</p><p translate=no>x<p>y</p>", "<p translate=no>x<b>y</p>"])
+def test_what_is_not_to_be_translated_must_end(toolkit, tmp_path, content):
+    with pytest.raises(BadInput, match="is no .html file: (not closed|mismatched closing tag)"):
+        translated(toolkit, tmp_path / "a.html", content)
 
 
 ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
