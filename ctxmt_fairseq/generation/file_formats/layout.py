@@ -13,14 +13,14 @@ from ctxmt_fairseq.text.languages import words_of
 
 logger = logging.getLogger(__name__)
 TAG = r"<[^<>\n]*>|\{\\[^{}\n]*\}"  # of HTML and subtitles; of ASS
-CODE = r"`+[^`\n]*`+"  # of Markdown
+CODE = r"(?:(?<!`)(?:`[^`\n]+`|``(?:[^`\n]|`(?!`))+``)(?!`)|`+[^`\n]*`+)"  # of Markdown
 _CLOSES = re.compile(r"</|\{\\[a-z]+0\}|\]")
 _OPENING, _CLOSING = "(«“„\"'‘¿¡（「『《", ".,:!?…)»”\"'’。、，：！？）」』》؟،"  # no ; because it ends &amp;
 _LINE_BREAK = re.compile(r"((?<!\s)\s*\n\s*)")
 _EITHER = re.compile(r"[*_]+")  # opens the first time, closes the second
 _PLACEHOLDER = (
     r"%(?:\(\w+\)|\d+\$)?[-+#0]{0,3}\d{0,4}(?:\.\d{1,4})?[sdifuxXc@](?!\w)|\$?\{\{?\w*\}?\}|\$[A-Za-z_]\w*"
-    rf"|&#?\w+;|{CODE}"
+    rf"|\{{\w+[.:!\[][^{{}}\s]{{1,99}}\}}|\{{[{{%][^{{}}\n]{{1,300}}[}}%]\}}|&#?\w+;|{CODE}"
 )
 _KEPT = re.compile(f"{TAG}|{_PLACEHOLDER}")
 

@@ -3,6 +3,7 @@
 The file is one document. All but the texts is as translate-toolkit writes it.
 """
 
+import functools
 import html
 import io
 import itertools
@@ -17,17 +18,25 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
 from ctxmt_fairseq.generation.file_formats.html_page import translated_page
-from ctxmt_fairseq.generation.file_formats.layout import CODE, TAG, in_place_of, kept_texts, put_back, without
+from ctxmt_fairseq.generation.file_formats.layout import (
+    CODE,
+    TAG,
+    in_lines_of,
+    in_place_of,
+    kept_texts,
+    put_back,
+    without,
+)
 from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 
 logger = logging.getLogger(__name__)
 _TAGS = re.compile(rf"(?<=\s)(?:{TAG})\s|{TAG}")  # one that stands alone keeps the blank behind it
-_MARKUP = regex.compile(  # what stands in code is code
-    rf"{CODE}(*SKIP)(*FAIL)|{TAG}|\[[ xX]\]\s|!?\[(?=[^\]\n]{{0,300}}\][(\[])"
-    r"|\](?:\([^()\n]*\)|\[[^\]\n]*\])|\*+|(?<!\w)_+|_+(?!\w)"
+_MARKUP = regex.compile(  # what stands in code is code, and what is escaped is text
+    rf"(?:{CODE}|\\[!-/:-@\[-`{{-~])(*SKIP)(*FAIL)|{TAG}|\[[ xX]\]\s|!?\[(?=[^\]\n]{{0,300}}\][(\[])"
+    r"|\](?:\((?:[^()\n]++|\([^()\n]*+\))*+\)|\[[^\]\n]*\])|(?<![\s*])\*+|\*++(?!\s)|(?<!\w)_+|_+(?!\w)"
 )
-_BREAK = re.compile(r"<br\b[^<>]{0,99}>", re.IGNORECASE)
+_BREAK = regex.compile(rf"{CODE}(*SKIP)(*FAIL)|(?<=\S)<br\b[^<>]{{0,99}}>", regex.IGNORECASE)
 _EMPTY = re.compile(r"<([^\s<>/]+)(?=[\s>])([^<>]*)></\1>")
 _ENCODING = re.compile(
     r"""^\ufeff?<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)"""
@@ -70,10 +79,8 @@ class Toolkit(FileFormat):
 
     def _bare(self, text: str) -> Tuple[str, List[Tuple[float, str]]]:
         """A text as it is read, without its markup, and the markup with its places."""
-        if not self.html:
-            return without(_MARKUP, text)
-        bare, markup = without(_TAGS, _BREAK.sub(r"\g<0> ", text))
-        return " ".join(html.unescape(bare).split()), markup
+        bare, markup = without(_TAGS if self.html else _MARKUP, _BREAK.sub(r" \g<0>", text))
+        return " ".join(html.unescape(bare).split()) if self.html else bare, markup
 
     def documents(self, languages: Tuple[str, str]) -> InputDocuments:
         cut = sentence_cutter(languages[0])
@@ -85,10 +92,12 @@ class Toolkit(FileFormat):
             rest = iter(kept_texts(documents, found))
             made = {}
             for text, (_, markup), each in zip(self.texts, bare, parts, strict=True):
-                translated = "".join(in_place_of(part, next(rest)) for part in each)
+                translated = "".join(in_place_of(part, in_lines_of(part, next(rest))) for part in each)
                 escaped = html.escape(translated, quote=False) if self.html else translated
                 made[text] = put_back(escaped, markup) if each else text
-            return self._filled(made, languages)[0]
+            file = self._filled(made, languages)[0]
+            ends = "\r\n" in self.content and "\r" not in file  # which its reader has made \n
+            return file.replace("\n", "\r\n") if ends else file
 
         # Which line a text is on is not known: messages count texts.
         numbers = [number for number, each in enumerate(parts) for _ in each]
@@ -118,15 +127,23 @@ class Toolkit(FileFormat):
             raise BadInput(f"is no {self.ending} file: {said}", self.path) from None
 
     def _markdown(self, translated: Callable[[str], str]) -> str:
-        # Its reader makes a tag of &lt;b&gt;.
-        sign = next(sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in self.content)
+        # Its reader makes a tag of &lt;b&gt;, and two cells of a\|b.
+        signs = (sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in self.content)
+        hidden = {"&": next(signs), "\\|": next(signs)}
+
+        def hide(text: str) -> str:
+            return functools.reduce(lambda text, each: text.replace(*each), hidden.items(), text)
+
+        def shown(text: str) -> str:
+            return functools.reduce(lambda text, each: text.replace(*each[::-1]), hidden.items(), text)
+
         how = {"extract_code_blocks": False, "extract_frontmatter": False, "no_placeholders": True}
-        page = _storage("markdown").MarkdownFile(
-            callback=lambda text: translated(text.replace(sign, "&")).replace("&", sign), **how
-        )
-        body = self.content.removeprefix("\ufeff")
-        page.parse(body.replace("&", sign).encode())
-        return self.content[: len(self.content) - len(body)] + page.filesrc.replace(sign, "&")
+        page = _storage("markdown").MarkdownFile(callback=lambda text: hide(translated(shown(text))), **how)
+        body = self.content.removeprefix("\ufeff").replace("\r\n", "\n")
+        page.parse(hide(body).encode())
+        # It writes all line breaks within a paragraph like this; older readers know two blanks alone.
+        made = page.filesrc if "\\\n" in body else page.filesrc.replace("\\\n", "  \n")
+        return "\ufeff" * self.content.startswith("\ufeff") + shown(made)
 
     def _store(self, translated: Callable[[str], str], fill: bool) -> str:
         kind = "po" if self.ending == ".po" else "xliff"

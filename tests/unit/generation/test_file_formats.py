@@ -56,6 +56,11 @@ def test_other_text_is_no_placeholder(text):
     assert layout._KEPT.findall(text) == [] or text == "x < y > z"
 
 
+def test_placeholders_of_templates():
+    text = "{a.b} {0:.2f} {x!r} {{ a b }} {% if x %} {c}"
+    assert layout.with_kept(text, "{d}")[0] == text
+
+
 # ---- hostile lengths ---------------------------------------------------------------------------------
 
 
@@ -215,6 +220,30 @@ def test_all_but_the_texts_of_a_page_stays(toolkit, tmp_path, content):
     )
     assert text == content.replace("cat", "dog") and "x" not in "".join(sentences[0])
     assert translated(toolkit, tmp_path / "a.html", content)[1] == content
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "A cat  \nis here.\n\n> A cat  \n> b.\n",
+        "A cat\\\nis here.\n\n- A cat\\\n  b.\n",
+        "# A cat\r\n\r\nis here.\r\n",
+        "No \\*cat\\*, \\[cat\\](b) 2 * 3 ** cat, **cat** or ``**a** ` b``.\n",
+        "A [cat](http://a.b/c(d)) and [*cat*](<http://a b>).\n",
+        "| cat     | b   |\n| ------- | --- |\n| a \\| cat | b   |\n",
+        "这是**cat**字。\n",
+    ],
+)
+def test_all_but_the_texts_of_markdown_stays(toolkit, tmp_path, content):
+    text = translated(toolkit, tmp_path / "a.md", content, lambda text: text.replace("cat", "dog"))[1]
+    assert text == content.replace("cat", "dog")
+
+
+def test_lines_of_a_message_stay(toolkit, tmp_path):
+    content = 'msgid ""\n"The old\\n"\n"  cat.\\n"\n"And the\\n"\n"dog"\nmsgstr ""\n'
+    sentences, text = translated(toolkit, tmp_path / "a.po", content, str.upper)
+    assert sentences == [["The old cat.", "And the dog"]]
+    assert text.endswith('"THE OLD\\n"\n"  CAT.\\n"\n"AND THE\\n"\n"DOG"\n')
 
 
 @pytest.mark.parametrize("content", ["<p>a</p><p translate=no>x<p>y</p>", "<p translate=no>x<b>y</p>"])
