@@ -44,6 +44,9 @@ _ENCODING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _WRITTEN = {"utf-8", "utf8", "us-ascii", "ascii", "charset", ""}  # as UTF-8; the last ones are in templates
+_SECOND = re.compile(r"""<xliff\b[^<>]*\sversion\s*=\s*["']2""")
+_STORES = {"po": "pofile", "xliff": "xlifffile", "xliff2": "Xliff2File"}
+_NONE_YET = ("new", "needs-translation", "initial")  # states of XLIFF
 _DEEPEST = 1000  # elements within each other: translate-toolkit's time grows with their square
 
 
@@ -119,7 +122,7 @@ class Toolkit(FileFormat):
                 return translated_page(self.content, translated, languages), seen
             if self.ending == ".md":
                 return self._markdown(translated), seen
-            return self._store(translated, made is not None), seen
+            return self._store(translated, made is not None, languages[1]), seen
         except BadInput:
             raise
         except Exception as error:  # translate-toolkit has no error of its own
@@ -145,13 +148,14 @@ class Toolkit(FileFormat):
         made = page.filesrc if "\\\n" in body else page.filesrc.replace("\\\n", "  \n")
         return "\ufeff" * self.content.startswith("\ufeff") + shown(made)
 
-    def _store(self, translated: Callable[[str], str], fill: bool) -> str:
-        kind = "po" if self.ending == ".po" else "xliff"
-        store = getattr(_storage(kind), f"{kind}file").parsestring(self.content.encode())
+    def _store(self, translated: Callable[[str], str], fill: bool, language: str) -> str:
+        second = self.ending != ".po" and _SECOND.search(self.content)
+        kind = "po" if self.ending == ".po" else "xliff2" if second else "xliff"
+        store = getattr(_storage(kind), _STORES[kind]).parsestring(self.content.encode())
+        if second and fill and not store.gettargetlanguage():  # without it no targets are allowed
+            store.settargetlanguage(language)
         for unit in store.units:
-            if not unit.istranslatable() or any(
-                map(str, getattr(unit.target, "strings", [unit.target or ""]))
-            ):
+            if not unit.istranslatable() or _has_translation(unit):
                 continue
             if _has_elements(unit):
                 self.left_out += not fill
@@ -161,7 +165,7 @@ class Toolkit(FileFormat):
                 count = len(getattr(unit.target, "strings", forms))  # one: it is for all numbers
                 plural = (forms[:1] + forms[1:] * max(1, count - 1))[-count:]
                 unit.target = forms[0] if len(forms) == 1 else plural
-                unit.markfuzzy() if kind == "po" else unit.set_state_n(unit.S_NEEDS_REVIEW)
+                unit.set_state_n(unit.S_NEEDS_REVIEW) if kind == "xliff" else unit.markfuzzy()
         buffer = io.BytesIO()
         store.serialize(buffer)
         return buffer.getvalue().decode("utf-8")
@@ -176,6 +180,15 @@ def _letters(text: str) -> "Counter[str]":
 def _storage(name: str) -> Any:
     needs = "these files need translate-toolkit (Python 3.11 or newer)"
     return import_of_extra(f"translate.storage.{name}", "files", needs)
+
+
+def _has_translation(unit: Any) -> bool:
+    """Whether a unit has a target; a copy of its source with a state that says that it is none is none."""
+    if not any(map(str, getattr(unit.target, "strings", [unit.target or ""]))):
+        return False
+    element: Any = getattr(unit, "xmlelement", None)  # of XLIFF
+    nodes = [] if element is None else [element, *element.iterfind("{*}target")]
+    return unit.target != unit.source or not any(node.get("state") in _NONE_YET for node in nodes)
 
 
 def _has_elements(unit: Any) -> bool:

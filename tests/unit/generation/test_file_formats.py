@@ -17,7 +17,7 @@ from ctxmt_fairseq.generation.file_formats import toolkit as toolkit_format
 from ctxmt_fairseq.generation.file_formats.prose import Prose
 from ctxmt_fairseq.generation.file_formats.subtitles import Subtitles
 from ctxmt_fairseq.generation.file_formats.table import Table
-from tests.helpers.translated_files import HTML, MD, PO, XLIFF, translated
+from tests.helpers.translated_files import HTML, MD, PO, XLIFF, XLIFF_2, translated
 
 # ---- sharing out ---------------------------------------------------------------------------------------
 
@@ -148,6 +148,23 @@ def test_messages_of_programs(toolkit, tmp_path, caplog):
     assert sentences == [["Bye"]] and 'state="needs-review-translation">BYE</target>' in text
     assert text.count("<target") == 2 and '<g id="1">big</g>' in text
     assert "a.xliff: 1 texts with elements in them are left as they are" in caplog.text
+
+
+def test_second_xliff(toolkit, tmp_path, caplog):
+    sentences, text = translated(toolkit, tmp_path / "a.xlf", XLIFF_2, str.upper)
+    assert sentences == [["One."]] and 'trgLang="fr"' in text and text.count("<target") == 2
+    assert re.search(r'id="a" state="initial">\s*<source>One.</source>\s*<target>ONE.</target>', text)
+    assert "a.xlf: 1 texts with elements in them" in caplog.text
+
+
+@pytest.mark.parametrize("state", ["new", "needs-translation", "translated"])
+def test_a_copy_of_the_source_is_a_translation_if_its_state_says_so(toolkit, tmp_path, state):
+    content = XLIFF.replace(
+        "<source>Bye</source>", f'<source>Bye</source><target state="{state}">Bye</target>'
+    )
+    sentences, text = translated(toolkit, tmp_path / "a.xliff", content, str.upper)
+    assert sentences == ([] if state == "translated" else [["Bye"]])
+    assert (">BYE</target>" in text) == (state != "translated") and text.count("<target") == 2
 
 
 def test_pages(toolkit, tmp_path):
