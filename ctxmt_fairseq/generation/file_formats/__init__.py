@@ -20,6 +20,9 @@ _OTHERS = {  # a file with such an ending holds no sentences, line by line
 }
 
 
+_ALIKE = {".htm": ".html", ".xlf": ".xliff", ".ssa": ".ass"}
+
+
 class Reading(NamedTuple):
     """How a file is read.
 
@@ -37,6 +40,15 @@ class Reading(NamedTuple):
 def ending_of(path: str) -> str:
     """How the name of a file ends, in small letters, whether it is compressed or not."""
     return Path(re.sub(r"\.(gz|xz|bz2|zst)$", "", path.lower())).suffix
+
+
+def check_same_kind(source: str, output: str) -> None:
+    """Raises BadInput: an output is called like another kind of file than its source."""
+    kind, other = (_ALIKE.get(ending_of(path), ending_of(path)) for path in (source, output))
+    if kind != other and (other in _FORMATS or other in _OTHERS):
+        raise BadInput(
+            f"is written as {source} is: choose a name with {ending_of(source)} at its end", output
+        )
 
 
 class FileFormat(ABC):

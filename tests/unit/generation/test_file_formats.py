@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.file_formats import (
     FileFormat,
+    check_same_kind,
     file_format,
     layout,
     register_file_format,
@@ -320,6 +321,14 @@ def test_what_is_no_text_stays(toolkit, tmp_path, kind, content):
 
 
 # ---- names ---------------------------------------------------------------------------------------------
+
+
+def test_an_output_is_called_like_its_kind():
+    check_same_kind("a.xlf.gz", "b.xliff")
+    check_same_kind("a.srt", "b.txt")
+    for output in ("b.vtt", "b.docx", "b.md.gz"):
+        with pytest.raises(BadInput, match=f"{output}: is written as a.srt is: choose a name with .srt"):
+            check_same_kind("a.srt", output)
 
 
 def test_formats_by_name(monkeypatch):
