@@ -45,7 +45,7 @@ def ending_of(path: str) -> str:
 def check_same_kind(source: str, output: str) -> None:
     """Raises BadInput: an output is called like another kind of file than its source."""
     kind, other = (_ALIKE.get(ending_of(path), ending_of(path)) for path in (source, output))
-    if kind != other and (other in _FORMATS or other in _OTHERS):
+    if kind != other and (other in FORMATS or other in _OTHERS):
         raise BadInput(
             f"is written as {source} is: choose a name with {ending_of(source)} at its end", output
         )
@@ -88,7 +88,7 @@ class FileFormat(ABC):
 
 
 Format = TypeVar("Format", bound=Type[FileFormat])
-_FORMATS: Dict[str, Union[str, Type[FileFormat]]] = {  # our own by the names of their modules
+FORMATS: Dict[str, Union[str, Type[FileFormat]]] = {  # our own by the names of their modules
     **dict.fromkeys((".srt", ".vtt", ".ass", ".ssa"), "subtitles"),
     **dict.fromkeys((".po", ".xliff", ".xlf", ".html", ".htm", ".md"), "toolkit"),
     ".tsv": "table",
@@ -99,7 +99,7 @@ def register_file_format(*endings: str) -> Callable[[Format], Format]:
     """Register a format under the endings of its files (``.xyz``)."""
 
     def register(cls: Format) -> Format:
-        _FORMATS.update(dict.fromkeys(endings, cls))
+        FORMATS.update(dict.fromkeys(endings, cls))
         return cls
 
     return register
@@ -108,7 +108,7 @@ def register_file_format(*endings: str) -> Callable[[Format], Format]:
 def file_format(path: str) -> Optional[Type[FileFormat]]:
     """The format of a file by its name; None: plain text, line by line. Others that are known are refused."""
     ending = ending_of(path)
-    found: Any = _FORMATS.get(ending)
+    found: Any = FORMATS.get(ending)
     if isinstance(found, str):
         module = importlib.import_module(f"{__name__}.{found}")
         found = getattr(module, found.title())

@@ -344,5 +344,5 @@ def test_formats_by_name(monkeypatch):
         def documents(self, languages):
             raise NotImplementedError
 
-    monkeypatch.setattr("ctxmt_fairseq.generation.file_formats._FORMATS", {})
+    monkeypatch.setattr("ctxmt_fairseq.generation.file_formats.FORMATS", {})
     assert register_file_format(".mine")(Mine) is Mine and file_format("x.mine") is Mine
