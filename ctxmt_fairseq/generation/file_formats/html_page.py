@@ -11,7 +11,7 @@ from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.text.languages import primary
 
 _HIDDEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<!\[.*?\]>|<\?(?:.*?\?>|php\b.*)"
+    r"<!--.*?(?:-->|\Z)|<!\[.*?(?:\]>|\Z)|<\?.*?(?:\?>|\Z)"
     r"|<(script|style|pre|svg|math|textarea)\b.*?(?:</\1\s*>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -136,6 +136,8 @@ def translated_page(content: str, translated: Callable[[str], str], languages: T
     splits = {*blocks} - known.INLINE_TRANSLATABLE_ELEMENTS
 
     def hide(found: str) -> str:
+        if found.startswith(("<![", "<?")) and not re.match(r"(?s)<\?php|.*[\]?]>\Z", found):
+            raise ValueError(f"not closed: {found[:50]}")
         name = re.match(r"</?(\w+)", found)
         return hidden.hide(found, hidden.split if name and name[1].lower() in splits else "img")
 

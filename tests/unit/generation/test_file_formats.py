@@ -225,7 +225,7 @@ def test_what_a_page_says_of_itself_is_no_sentence(toolkit, tmp_path):
         # What says that it is not to be translated.
         "<p>cat <b class='x notranslate'>x <b>y</b> z</b> cat</p>",
         "<div translate=no title=x>x<div>y</div>z<p translate=yes>cat</p>x</div><p>cat</p>",
-        "<p>cat</p><?php echo 'x > y'; ?><p>cat</p><![x[y]]><p>cat</p>",
+        "<p>cat</p><?php echo 'x > y'; ?><p>cat</p><![x[y]]><p>cat</p><?php x > y",
         # Text outside of elements, and beside what is a block.
         'cat <b>cat</b>.\n<p>cat</p>\ncat <a title="cat">cat</a>.\n',
         "\ufeff<!DOCTYPE html>\n<title>cat</title>\ncat<hr>",
@@ -264,7 +264,9 @@ def test_lines_of_a_message_stay(toolkit, tmp_path):
     assert text.endswith('"THE OLD\\n"\n"  CAT.\\n"\n"AND THE\\n"\n"DOG"\n')
 
 
-@pytest.mark.parametrize("content", ["<p>a</p><p translate=no>x<p>y</p>", "<p translate=no>x<b>y</p>"])
+@pytest.mark.parametrize(
+    "content", ["<p>a</p><p translate=no>x<p>y</p>", "<p translate=no>x<b>y</p>", "<![" * 200_000, "a<? b"]
+)
 def test_what_is_not_to_be_translated_must_end(toolkit, tmp_path, content):
     with pytest.raises(BadInput, match="is no .html file: (not closed|mismatched closing tag)"):
         translated(toolkit, tmp_path / "a.html", content)
