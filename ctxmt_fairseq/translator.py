@@ -12,6 +12,7 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.loggers import masks_of_two_types
+from ctxmt_fairseq.base.option_types import plain_number
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore, ContrastiveReport, contrastive_report
 from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, read_contrastive_set, texts_of
@@ -72,6 +73,7 @@ class Translator:
         documents_at_once: int = DOCUMENTS_AT_ONCE,
         too_long: str = "error",
     ):
+        documents_at_once = plain_number(documents_at_once)
         if type(documents_at_once) is not int or documents_at_once < 1:
             raise BadInput(
                 f"documents_at_once: expected a whole number of at least 1, found {documents_at_once!r}"

@@ -2,9 +2,10 @@
 
 import argparse
 import math
+import numbers
 import os
 import re
-from typing import Callable
+from typing import Any, Callable
 
 _MOST = 2**31 - 1  # sizes and counts end up in 32-bit integers here and there in torch and fairseq
 
@@ -25,6 +26,13 @@ positive_int = whole_number(1)
 non_negative_int = whole_number(0)
 workers = whole_number(1, 256)
 seed = whole_number(0, 2**32 - 1)  # what NumPy's generators take
+
+
+def plain_number(value: Any) -> Any:
+    """A number of NumPy, or of another library, as Python's own; anything else as it is."""
+    if type(value) is bool or not isinstance(value, numbers.Real):
+        return value
+    return int(value) if isinstance(value, numbers.Integral) else float(value)
 
 
 def finite_float(text: str) -> float:

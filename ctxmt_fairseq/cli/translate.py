@@ -134,7 +134,7 @@ class Translate(SharedCommand):
 
     def _file(self) -> Optional["FileFormat"]:
         """The input, if it is a file of its own kind."""
-        from ctxmt_fairseq.generation.file_formats import Reading, file_format
+        from ctxmt_fairseq.generation.file_formats import Reading, check_same_kind, file_format
         from ctxmt_fairseq.generation.file_formats.prose import Prose
 
         if self.json_lines or self.docids or self.current or self.joined or self.input == STANDARD:
@@ -145,6 +145,8 @@ class Translate(SharedCommand):
         if kind and (self.contexts or self.target_context_from or self.corpus or self.scores and kind.whole):
             none = "--contexts, --target-context-from, --corpus, --scores"
             raise BadInput(f"is translated as a whole file: leave out {none}", self.input)
+        if kind and self.output:
+            check_same_kind(self.input, self.output)
         how = Reading(self.source_column, self.document_column, self.pause)
         return kind(self.input, how) if kind else None
 

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, Ty
 
 from ctxmt_fairseq.base.command import Field, OptionGroup
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import plain_number
 
 SELECTIONS = ("document", "random", "shuffled", "empty", "absent", "reference", "swapped")
 KEEP = ("current", "first")
@@ -241,7 +242,7 @@ SIZES = ("source_context", "source_context_after", "target_context", "target_con
 
 def given_options(options: Mapping[str, Any], known: Mapping[str, Any]) -> Dict[str, Any]:
     """Check options by the ``known`` ones, without those that are None; a path becomes text."""
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: plain_number(value) for name, value in options.items() if value is not None}
     given.update({name: str(value) for name, value in given.items() if isinstance(value, Path)})
     for name, value in given.items():
         if name not in known:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.generation.file_formats import FORMATS, ending_of
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_flags, read_sentences
 
@@ -17,6 +19,7 @@ CHRF_BETAS = (1, 2, 3)
 REALIGN = (
     "; if the translation has other sentences than the reference, mweralign divides it as the reference is"
 )
+_SCORED = re.compile(r"-?\d+\.\d{4}(?:\t|$)")  # as --scores of ctxmt translate writes it
 NO_MODEL = ("none", "13a", "intl", "zh", "char")  # tokenizers that consist of rules
 
 
@@ -51,9 +54,14 @@ def read_lines(
     """Read files whose lines belong together, the first a translation: the N lines of each without outer
     blanks, and which of them ``current`` does not mark 0, because they served as context only: (N,) bool.
     ``way_out`` is said of files that are not as long."""
+    for path in paths:
+        if (ending := ending_of(str(path))) in FORMATS or ending == ".jsonl":
+            raise BadInput(f"expected a sentence on each line, found a file of the kind {ending}", path)
     texts = [read_sentences(path) for path in paths]
     if not texts[0]:
         raise BadInput("expected translations, found an empty file", paths[0])
+    if all(map(_SCORED.match, texts[0])) and any("\t" in line for line in texts[0]):
+        raise BadInput("each line begins with a score: translate without --scores", paths[0])
     for path, lines in zip(paths, texts, strict=True):
         check_count(lines, len(texts[0]), paths[0], path, way_out)
     marks = np.ones(len(texts[0]), bool) if current is None else read_flags(current, len(texts[0]))

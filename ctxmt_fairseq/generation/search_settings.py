@@ -5,6 +5,7 @@ from typing import Any, Dict, Tuple
 
 from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import plain_number
 from ctxmt_fairseq.data.context_options import flag
 
 # A step of the search costs many operator calls, however many rows it has: with 16 a small model needs 1.7
@@ -40,7 +41,8 @@ class SearchSettings(OptionGroup):
     def __init__(self, **settings: Any):
         super().__init__(**settings)
         for name, (least, most) in BOUNDS.items():
-            value = getattr(self, name)
+            value = plain_number(getattr(self, name))
+            setattr(self, name, value)
             whole = self.all_fields[name].annotation is int
             fits = type(value) is int or (type(value) is float and math.isfinite(value) and not whole)
             if not fits or not least <= value <= most:

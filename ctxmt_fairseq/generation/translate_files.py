@@ -17,6 +17,7 @@ from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.loading import model_file
 from ctxmt_fairseq.generation.translations import Translation, joined
+from ctxmt_fairseq.text.compressed import compressed
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences, read_text
 
 
@@ -94,7 +95,7 @@ def translate_file(
         if output is None:
             print(written, end="", flush=True)
         else:
-            write_files([(output, written), *beside])
+            write_files([(output, compressed(written.encode(), str(output))), *beside])
         if journal:
             journal.finished = True
     return text.remark

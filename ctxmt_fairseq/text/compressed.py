@@ -1,5 +1,5 @@
 """Decompresses gzip, Zstandard, xz and bzip2, told by a file's first bytes and not by its name. The memory of
-these streams does not grow with the text."""
+these streams does not grow with the text. What is written is compressed by its name."""
 
 import _compression
 import bz2
@@ -30,6 +30,18 @@ def decompressed(stream: Any, path: object) -> Any:
         pyarrow = import_of_extra("pyarrow", "corpora", f"{path}: Zstandard needs the package pyarrow")
         return io.BufferedReader(pyarrow.CompressedInputStream(stream, "zstd"))
     return stream
+
+
+def compressed(content: bytes, name: str) -> bytes:
+    """What is written to a file of this name, whose ending may say that it is compressed."""
+    if name.endswith(".gz"):
+        return gzip.compress(content, mtime=0)
+    if name.endswith(".zst"):
+        pyarrow = import_of_extra("pyarrow", "corpora", f"{name}: Zstandard needs the package pyarrow")
+        return bytes(pyarrow.compress(content, codec="zstd"))
+    if name.endswith(".bz2"):
+        return bz2.compress(content)
+    return lzma.compress(content) if name.endswith(".xz") else content
 
 
 def as_damage(error: Exception, path: object, line: Optional[int] = None) -> Exception:

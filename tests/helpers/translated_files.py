@@ -62,6 +62,13 @@ XLIFF = """<?xml version="1.0" encoding="UTF-8"?>
 <trans-unit id="3"><source>Done</source><target>Fini</target></trans-unit>
 </body></file></xliff>
 """
+XLIFF_2 = """<?xml version="1.0" encoding="UTF-8"?>
+<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="en">
+<file id="f"><unit id="1"><segment id="a"><source>One.</source></segment>
+<segment id="b"><source>Two.</source><target>Deux.</target></segment></unit>
+<unit id="2" translate="no"><segment><source>No</source></segment></unit>
+<unit id="3"><segment><source>A <pc id="1">b</pc></source></segment></unit></file></xliff>
+"""
 HTML = """<html lang="en"><body>
 <p class="x">It is <b>old</b>. Cats &amp; dogs<br/>sleep.</p><script>var x = "a b";</script>
 <img alt="A cat" src="c.png"></body></html>

@@ -42,6 +42,9 @@ def read_contrastive_set(
         format: one of ``FORMATS``; default: detected by the content.
         documents: the folder with the context, for formats that have it apart (see ``ContraPro``).
     """
+    for given in (path, path if documents is None else documents):
+        if not isinstance(given, (str, Path)):
+            raise BadInput(f"expected the path of a file or folder, found {given!r}")
     path = Path(path)
     if not path.exists():
         raise BadInput("no such file or folder", path)

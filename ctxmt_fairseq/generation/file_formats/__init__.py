@@ -20,6 +20,9 @@ _OTHERS = {  # a file with such an ending holds no sentences, line by line
 }
 
 
+_ALIKE = {".htm": ".html", ".xlf": ".xliff", ".ssa": ".ass"}
+
+
 class Reading(NamedTuple):
     """How a file is read.
 
@@ -37,6 +40,15 @@ class Reading(NamedTuple):
 def ending_of(path: str) -> str:
     """How the name of a file ends, in small letters, whether it is compressed or not."""
     return Path(re.sub(r"\.(gz|xz|bz2|zst)$", "", path.lower())).suffix
+
+
+def check_same_kind(source: str, output: str) -> None:
+    """Raises BadInput: an output is called like another kind of file than its source."""
+    kind, other = (_ALIKE.get(ending_of(path), ending_of(path)) for path in (source, output))
+    if kind != other and (other in FORMATS or other in _OTHERS):
+        raise BadInput(
+            f"is written as {source} is: choose a name with {ending_of(source)} at its end", output
+        )
 
 
 class FileFormat(ABC):
@@ -76,7 +88,7 @@ class FileFormat(ABC):
 
 
 Format = TypeVar("Format", bound=Type[FileFormat])
-_FORMATS: Dict[str, Union[str, Type[FileFormat]]] = {  # our own by the names of their modules
+FORMATS: Dict[str, Union[str, Type[FileFormat]]] = {  # our own by the names of their modules
     **dict.fromkeys((".srt", ".vtt", ".ass", ".ssa"), "subtitles"),
     **dict.fromkeys((".po", ".xliff", ".xlf", ".html", ".htm", ".md"), "toolkit"),
     ".tsv": "table",
@@ -87,7 +99,7 @@ def register_file_format(*endings: str) -> Callable[[Format], Format]:
     """Register a format under the endings of its files (``.xyz``)."""
 
     def register(cls: Format) -> Format:
-        _FORMATS.update(dict.fromkeys(endings, cls))
+        FORMATS.update(dict.fromkeys(endings, cls))
         return cls
 
     return register
@@ -96,7 +108,7 @@ def register_file_format(*endings: str) -> Callable[[Format], Format]:
 def file_format(path: str) -> Optional[Type[FileFormat]]:
     """The format of a file by its name; None: plain text, line by line. Others that are known are refused."""
     ending = ending_of(path)
-    found: Any = _FORMATS.get(ending)
+    found: Any = FORMATS.get(ending)
     if isinstance(found, str):
         module = importlib.import_module(f"{__name__}.{found}")
         found = getattr(module, found.title())

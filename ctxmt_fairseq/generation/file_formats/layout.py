@@ -1,10 +1,11 @@
 """Shares out a translation over the places of its source, and brings back what must not change."""
 
 import bisect
+import itertools
 import logging
 import re
 from collections import Counter
-from typing import List, Optional, Sequence, Tuple
+from typing import Iterator, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import named
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
@@ -12,12 +13,14 @@ from ctxmt_fairseq.text.languages import words_of
 
 logger = logging.getLogger(__name__)
 TAG = r"<[^<>\n]*>|\{\\[^{}\n]*\}"  # of HTML and subtitles; of ASS
-CODE = r"`+[^`\n]*`+"  # of Markdown
+CODE = r"(?:(?<!`)(?:`[^`\n]+`|``(?:[^`\n]|`(?!`))+``)(?!`)|`+[^`\n]*`+)"  # of Markdown
 _CLOSES = re.compile(r"</|\{\\[a-z]+0\}|\]")
+_OPENING, _CLOSING = "(«“„\"'‘¿¡（「『《", ".,:!?…)»”\"'’。、，：！？）」』》؟،"  # no ; because it ends &amp;
+_LINE_BREAK = re.compile(r"((?<!\s)\s*\n\s*)")
 _EITHER = re.compile(r"[*_]+")  # opens the first time, closes the second
 _PLACEHOLDER = (
     r"%(?:\(\w+\)|\d+\$)?[-+#0]{0,3}\d{0,4}(?:\.\d{1,4})?[sdifuxXc@](?!\w)|\$?\{\{?\w*\}?\}|\$[A-Za-z_]\w*"
-    rf"|&#?\w+;|{CODE}"
+    rf"|\{{\w+[.:!\[][^{{}}\s]{{1,99}}\}}|\{{[{{%][^{{}}\n]{{1,300}}[}}%]\}}|&#?\w+;|{CODE}"
 )
 _KEPT = re.compile(f"{TAG}|{_PLACEHOLDER}")
 
@@ -54,10 +57,9 @@ def shared_out(text: str, weights: Sequence[int]) -> List[str]:
     Returns:
         as many parts; if there are too few words the last are empty.
     """
-    starts, before, at = [], [0], 0  # where each word starts, and what all words before it weigh
-    for word in words_of(text):
-        starts.append(text.index(word, at))
-        at = starts[-1] + len(word)
+    starts, before = [], [0]  # where each word starts, and what all words before it weigh
+    for start, word in _placed_words(text):
+        starts.append(start)
         before.append(before[-1] + len(word))
     cuts, first, done, whole = [0], 0, 0, max(1, sum(weights))
     for number, each in enumerate(weights[:-1], 1):
@@ -68,6 +70,21 @@ def shared_out(text: str, weights: Sequence[int]) -> List[str]:
         first = _nearest(before, wanted, least, most) if least <= most else len(starts)
         cuts.append(starts[first] if least <= most else len(text))
     return [text[begin:end].strip() for begin, end in zip(cuts, [*cuts[1:], len(text)], strict=True)]
+
+
+def _placed_words(text: str) -> Iterator[Tuple[int, str]]:
+    at = 0
+    for word in words_of(text):
+        start = text.index(word, at)
+        at = start + len(word)
+        yield start, word
+
+
+def in_lines_of(source: str, text: str) -> str:
+    """A text with the line breaks of its source, at their shares of it."""
+    lines = _LINE_BREAK.split(body_of(source))
+    shares = shared_out(text, [*map(weight, lines[::2])])
+    return "".join(itertools.chain(*zip(shares, [*lines[1::2], ""], strict=True)))
 
 
 def _nearest(rising: Sequence[int], wanted: float, least: int, most: int) -> int:
@@ -88,10 +105,14 @@ def without(pattern: "re.Pattern[str]", text: str) -> Tuple[str, List[Tuple[floa
 
 
 def put_back(text: str, found: Sequence[Tuple[float, str]]) -> str:
-    """Put finds into a text at their shares of it: what closes behind a word, all else before one; those at
-    either end stay there."""
-    words = [match.span() for match in re.finditer(r"\S+", text)]
-    borders = [[0, *(word[side] for word in words), len(text)] for side in (0, 1)]
+    """Put finds into a text at their shares of it: what closes behind a word, all else before one, with the
+    word's punctuation or without; those at either end stay there."""
+    before_words, behind_words = {0, len(text)}, {0, len(text)}
+    for start, word in _placed_words(text):
+        end = start + len(word)
+        before_words |= {start, end - len(word.lstrip(_OPENING))}
+        behind_words |= {start + len(word.rstrip(_CLOSING)), end}
+    borders = [sorted(before_words), sorted(behind_words)]
     before: Counter = Counter()
     parts, at = [], 0
     for share, each in found:

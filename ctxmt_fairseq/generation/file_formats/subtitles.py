@@ -21,6 +21,7 @@ _TAG = re.compile(layout.TAG)
 _BLOCK = re.compile(layout.TAG + r"|\{[^{}\n]*\}")  # in SubStation Alpha braces hold comments, too
 _DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")
 _END = re.compile(r"[.!?…:;。！？‥][\"'”’»)\]」』♪]*$")
+_ALONE = re.compile(r"\s*(?:[\[(（【][^\])）】]*[\])）】]|[♪♫].*[♪♫])\s*")  # a sound or a line of a song
 _SPEAKER = re.compile(r"[-–—]\s*")  # begins the lines of a cue in which several speak
 _MOST = 4  # a sentence runs over so many cues
 EMPTY = "…"  # what a cue has if the translation has fewer words than the sentence has cues
@@ -101,7 +102,10 @@ class Subtitles(FileFormat):
                 yield document
                 document = []
             goes_on = document and not group.speaker and len(document[-1]) < _MOST
-            if goes_on and not _END.search(self.groups[number - 1].text):
+            before = self.groups[number - 1].text
+            if goes_on and not (
+                _END.search(before) or _ALONE.fullmatch(before) or _ALONE.fullmatch(group.text)
+            ):
                 document[-1].append(number)
             else:
                 document.append([number])
@@ -180,7 +184,8 @@ def _groups(cue: int, lines: Sequence[str], tag: "re.Pattern[str]") -> Iterator[
         else:
             groups.append([text])
     for group in groups:
-        text, tags = layout.without(tag, " ".join(group))
+        text = " ".join(group)
+        text, tags = layout.without(tag, text.replace("\\h", " ") if tag is _BLOCK else text)
         found = _SPEAKER.match(text) if speakers > 1 else None
         speaker = found[0] if found else ""
         yield _Group(cue, group, speaker, text[len(speaker) :], tags)

@@ -3,6 +3,7 @@
 The file is one document. All but the texts is as translate-toolkit writes it.
 """
 
+import functools
 import html
 import io
 import itertools
@@ -16,26 +17,26 @@ import regex
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
-from ctxmt_fairseq.generation.file_formats.layout import CODE, TAG, in_place_of, kept_texts, put_back, without
+from ctxmt_fairseq.generation.file_formats.html_page import translated_page
+from ctxmt_fairseq.generation.file_formats.layout import (
+    CODE,
+    TAG,
+    in_lines_of,
+    in_place_of,
+    kept_texts,
+    put_back,
+    without,
+)
 from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
-from ctxmt_fairseq.text.languages import primary
 
 logger = logging.getLogger(__name__)
-_TAGS = re.compile(TAG)
-_MARKUP = regex.compile(  # what stands in code is code
-    rf"{CODE}(*SKIP)(*FAIL)|{TAG}|\[[ xX]\]\s|!?\[(?=[^\]\n]{{0,300}}\][(\[])"
-    r"|\](?:\([^()\n]*\)|\[[^\]\n]*\])|\*+|(?<!\w)_+|_+(?!\w)"
+_TAGS = re.compile(rf"(?<=\s)(?:{TAG})\s|{TAG}")  # one that stands alone keeps the blank behind it
+_MARKUP = regex.compile(  # what stands in code is code, and what is escaped is text
+    rf"(?:{CODE}|\\[!-/:-@\[-`{{-~])(*SKIP)(*FAIL)|{TAG}|\[[ xX]\]\s|!?\[(?=[^\]\n]{{0,300}}\][(\[])"
+    r"|\](?:\((?:[^()\n]++|\([^()\n]*+\))*+\)|\[[^\]\n]*\])|(?<![\s*])\*+|\*++(?!\s)|(?<!\w)_+|_+(?!\w)"
 )
-_BREAK = re.compile(r"<br\s{0,9}/?>", re.IGNORECASE)
-_HIDDEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(script|style|pre|svg|math|textarea)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
-)
-# They may have text, too.
-_BLOCKS = (
-    "body center details dialog dl fieldset figure form hgroup legend noscript ol summary table tr ul".split()
-)
-_BUTTONS = ("submit", "button", "reset")  # whose value is what they say
+_BREAK = regex.compile(rf"{CODE}(*SKIP)(*FAIL)|(?<=\S)<br\b[^<>]{{0,99}}>", regex.IGNORECASE)
 _EMPTY = re.compile(r"<([^\s<>/]+)(?=[\s>])([^<>]*)></\1>")
 _ENCODING = re.compile(
     r"""^\ufeff?<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)"""
@@ -43,6 +44,9 @@ _ENCODING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _WRITTEN = {"utf-8", "utf8", "us-ascii", "ascii", "charset", ""}  # as UTF-8; the last ones are in templates
+_SECOND = re.compile(r"""<xliff\b[^<>]*\sversion\s*=\s*["']2""")
+_STORES = {"po": "pofile", "xliff": "xlifffile", "xliff2": "Xliff2File"}
+_NONE_YET = ("new", "needs-translation", "initial")  # states of XLIFF
 _DEEPEST = 1000  # elements within each other: translate-toolkit's time grows with their square
 
 
@@ -78,10 +82,8 @@ class Toolkit(FileFormat):
 
     def _bare(self, text: str) -> Tuple[str, List[Tuple[float, str]]]:
         """A text as it is read, without its markup, and the markup with its places."""
-        if not self.html:
-            return without(_MARKUP, text)
-        bare, markup = without(_TAGS, _BREAK.sub(r" \g<0> ", text))
-        return " ".join(html.unescape(bare).split()), markup
+        bare, markup = without(_TAGS if self.html else _MARKUP, _BREAK.sub(r" \g<0>", text))
+        return " ".join(html.unescape(bare).split()) if self.html else bare, markup
 
     def documents(self, languages: Tuple[str, str]) -> InputDocuments:
         cut = sentence_cutter(languages[0])
@@ -93,10 +95,12 @@ class Toolkit(FileFormat):
             rest = iter(kept_texts(documents, found))
             made = {}
             for text, (_, markup), each in zip(self.texts, bare, parts, strict=True):
-                translated = "".join(in_place_of(part, next(rest)) for part in each)
+                translated = "".join(in_place_of(part, in_lines_of(part, next(rest))) for part in each)
                 escaped = html.escape(translated, quote=False) if self.html else translated
                 made[text] = put_back(escaped, markup) if each else text
-            return self._filled(made, languages)[0]
+            file = self._filled(made, languages)[0]
+            ends = "\r\n" in self.content and "\r" not in file  # which its reader has made \n
+            return file.replace("\n", "\r\n") if ends else file
 
         # Which line a text is on is not known: messages count texts.
         numbers = [number for number, each in enumerate(parts) for _ in each]
@@ -115,64 +119,43 @@ class Toolkit(FileFormat):
 
         try:
             if self.html:
-                return self._page(translated, languages), seen
+                return translated_page(self.content, translated, languages), seen
             if self.ending == ".md":
                 return self._markdown(translated), seen
-            return self._store(translated, made is not None), seen
+            return self._store(translated, made is not None, languages[1]), seen
         except BadInput:
             raise
         except Exception as error:  # translate-toolkit has no error of its own
             said = " ".join(str(error).split())[:200]
             raise BadInput(f"is no {self.ending} file: {said}", self.path) from None
 
-    def _page(self, translated: Callable[[str], str], languages: Tuple[str, str]) -> str:
-        known: Any = _storage("html").htmlfile
-
-        def language(name: str) -> str:
-            return languages[1] if primary(name) == primary(languages[0]) else name
-
-        class Page(known):
-            TRANSLATABLE_ELEMENTS = [*known.TRANSLATABLE_ELEMENTS, *_BLOCKS]
-
-            def translate_attributes(self, tag: str, attrs: Any) -> Any:
-                button = tag == "input" and str(dict(attrs).get("type")).lower() in _BUTTONS
-                names = known.TRANSLATABLE_ATTRIBUTES  # the others' values are the program's behind the page
-                self.TRANSLATABLE_ATTRIBUTES = [name for name in names if button or name != "value"]
-                self.callback = language if tag == "html" else translated
-                made = super().translate_attributes(tag, attrs)
-                self.callback = translated
-                return made
-
-        page = Page(callback=translated)
-        hidden: List[str] = []  # what the page's writer would drop, or join the lines of
-        marks = map("ctxmt{}".format, itertools.count())
-        mark = next(mark for mark in marks if mark not in self.content.lower())
-
-        def hide(found: "re.Match[str]") -> str:
-            hidden.append(found[0])
-            return f'<img {mark}="{len(hidden) - 1}">'
-
-        page.parse(_HIDDEN.sub(hide, self.content).encode())
-        return re.sub(rf'<img {mark}="(\d+)"\s*/?>', lambda found: hidden[int(found[1])], page.filesrc)
-
     def _markdown(self, translated: Callable[[str], str]) -> str:
-        # Its reader makes a tag of &lt;b&gt;.
-        sign = next(sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in self.content)
-        how = {"extract_code_blocks": False, "extract_frontmatter": False, "no_placeholders": True}
-        page = _storage("markdown").MarkdownFile(
-            callback=lambda text: translated(text.replace(sign, "&")).replace("&", sign), **how
-        )
-        body = self.content.removeprefix("\ufeff")
-        page.parse(body.replace("&", sign).encode())
-        return self.content[: len(self.content) - len(body)] + page.filesrc.replace(sign, "&")
+        # Its reader makes a tag of &lt;b&gt;, and two cells of a\|b.
+        signs = (sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in self.content)
+        hidden = {"&": next(signs), "\\|": next(signs)}
 
-    def _store(self, translated: Callable[[str], str], fill: bool) -> str:
-        kind = "po" if self.ending == ".po" else "xliff"
-        store = getattr(_storage(kind), f"{kind}file").parsestring(self.content.encode())
+        def hide(text: str) -> str:
+            return functools.reduce(lambda text, each: text.replace(*each), hidden.items(), text)
+
+        def shown(text: str) -> str:
+            return functools.reduce(lambda text, each: text.replace(*each[::-1]), hidden.items(), text)
+
+        how = {"extract_code_blocks": False, "extract_frontmatter": False, "no_placeholders": True}
+        page = _storage("markdown").MarkdownFile(callback=lambda text: hide(translated(shown(text))), **how)
+        body = self.content.removeprefix("\ufeff").replace("\r\n", "\n")
+        page.parse(hide(body).encode())
+        # It writes all line breaks within a paragraph like this; older readers know two blanks alone.
+        made = page.filesrc if "\\\n" in body else page.filesrc.replace("\\\n", "  \n")
+        return "\ufeff" * self.content.startswith("\ufeff") + shown(made)
+
+    def _store(self, translated: Callable[[str], str], fill: bool, language: str) -> str:
+        second = self.ending != ".po" and _SECOND.search(self.content)
+        kind = "po" if self.ending == ".po" else "xliff2" if second else "xliff"
+        store = getattr(_storage(kind), _STORES[kind]).parsestring(self.content.encode())
+        if second and fill and not store.gettargetlanguage():  # without it no targets are allowed
+            store.settargetlanguage(language)
         for unit in store.units:
-            if not unit.istranslatable() or any(
-                map(str, getattr(unit.target, "strings", [unit.target or ""]))
-            ):
+            if not unit.istranslatable() or _has_translation(unit):
                 continue
             if _has_elements(unit):
                 self.left_out += not fill
@@ -182,7 +165,7 @@ class Toolkit(FileFormat):
                 count = len(getattr(unit.target, "strings", forms))  # one: it is for all numbers
                 plural = (forms[:1] + forms[1:] * max(1, count - 1))[-count:]
                 unit.target = forms[0] if len(forms) == 1 else plural
-                unit.markfuzzy() if kind == "po" else unit.set_state_n(unit.S_NEEDS_REVIEW)
+                unit.set_state_n(unit.S_NEEDS_REVIEW) if kind == "xliff" else unit.markfuzzy()
         buffer = io.BytesIO()
         store.serialize(buffer)
         return buffer.getvalue().decode("utf-8")
@@ -197,6 +180,15 @@ def _letters(text: str) -> "Counter[str]":
 def _storage(name: str) -> Any:
     needs = "these files need translate-toolkit (Python 3.11 or newer)"
     return import_of_extra(f"translate.storage.{name}", "files", needs)
+
+
+def _has_translation(unit: Any) -> bool:
+    """Whether a unit has a target; a copy of its source with a state that says that it is none is none."""
+    if not any(map(str, getattr(unit.target, "strings", [unit.target or ""]))):
+        return False
+    element: Any = getattr(unit, "xmlelement", None)  # of XLIFF
+    nodes = [] if element is None else [element, *element.iterfind("{*}target")]
+    return unit.target != unit.source or not any(node.get("state") in _NONE_YET for node in nodes)
 
 
 def _has_elements(unit: Any) -> bool:

@@ -79,6 +79,16 @@ def test_documents_and_several_references(files):
     assert scores["BLEU", "document"].signature.startswith("nrefs:2|")
 
 
+def test_files_that_hold_more_than_sentences(files, tmp_path):
+    film = write(tmp_path / "a.srt", HYPOTHESES)
+    for texts in ((film, [files["ref"]]), (files["hyp"], [film])):
+        with pytest.raises(BadInput, match="a.srt: expected a sentence on each line, found a file"):
+            read_translation(*texts)
+    scored = write(tmp_path / "scored", [f"-0.1234\t{line}".strip() for line in HYPOTHESES])
+    with pytest.raises(BadInput, match="scored: each line begins with a score: translate without --scores"):
+        read_translation(scored, [files["ref"]])
+
+
 def test_context_only_lines_are_left_out(files, tmp_path):
     marks = write(tmp_path / "marks", [0, 0, 1, 0, 1])
     translation = read_translation(files["hyp"], [files["ref"]], files["ids"], marks)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.file_formats import (
     FileFormat,
+    check_same_kind,
     file_format,
     layout,
     register_file_format,
@@ -17,7 +18,7 @@ from ctxmt_fairseq.generation.file_formats import toolkit as toolkit_format
 from ctxmt_fairseq.generation.file_formats.prose import Prose
 from ctxmt_fairseq.generation.file_formats.subtitles import Subtitles
 from ctxmt_fairseq.generation.file_formats.table import Table
-from tests.helpers.translated_files import HTML, MD, PO, XLIFF, translated
+from tests.helpers.translated_files import HTML, MD, PO, XLIFF, XLIFF_2, translated
 
 # ---- sharing out ---------------------------------------------------------------------------------------
 
@@ -54,6 +55,11 @@ def test_placeholders_of_the_source_come_back_once_each(source, translation):
 @pytest.mark.parametrize("text", ["50 % de", "a%b", "5 $ or $ 6", "{ }", "100%", "x < y > z"])
 def test_other_text_is_no_placeholder(text):
     assert layout._KEPT.findall(text) == [] or text == "x < y > z"
+
+
+def test_placeholders_of_templates():
+    text = "{a.b} {0:.2f} {x!r} {{ a b }} {% if x %} {c}"
+    assert layout.with_kept(text, "{d}")[0] == text
 
 
 # ---- hostile lengths ---------------------------------------------------------------------------------
@@ -145,14 +151,31 @@ def test_messages_of_programs(toolkit, tmp_path, caplog):
     assert "a.xliff: 1 texts with elements in them are left as they are" in caplog.text
 
 
+def test_second_xliff(toolkit, tmp_path, caplog):
+    sentences, text = translated(toolkit, tmp_path / "a.xlf", XLIFF_2, str.upper)
+    assert sentences == [["One."]] and 'trgLang="fr"' in text and text.count("<target") == 2
+    assert re.search(r'id="a" state="initial">\s*<source>One.</source>\s*<target>ONE.</target>', text)
+    assert "a.xlf: 1 texts with elements in them" in caplog.text
+
+
+@pytest.mark.parametrize("state", ["new", "needs-translation", "translated"])
+def test_a_copy_of_the_source_is_a_translation_if_its_state_says_so(toolkit, tmp_path, state):
+    content = XLIFF.replace(
+        "<source>Bye</source>", f'<source>Bye</source><target state="{state}">Bye</target>'
+    )
+    sentences, text = translated(toolkit, tmp_path / "a.xliff", content, str.upper)
+    assert sentences == ([] if state == "translated" else [["Bye"]])
+    assert (">BYE</target>" in text) == (state != "translated") and text.count("<target") == 2
+
+
 def test_pages(toolkit, tmp_path):
     sentences, text = translated(toolkit, tmp_path / "a.html", HTML, str.title)
     assert sentences == [["It is old.", "Cats & dogs sleep.", "A cat"]]
     assert '<html lang="fr"' in text and 'var x = "a b"' in text and 'alt="A Cat" src="c.png"' in text
-    assert '<p class="x">It Is <b>Old.</b> Cats &amp; Dogs <br />Sleep.</p>' in text
+    assert '<p class="x">It Is <b>Old</b>. Cats &amp; Dogs <br/>Sleep.</p>' in text
     sentences, text = translated(toolkit, tmp_path / "a.md", MD, lambda text: text.replace("old", "alt"))
     assert sentences == [["A title", "It is old, see this page and `code_x`."]]
-    assert text == MD.replace("old*,", "alt,*")
+    assert text == MD.replace("old*,", "alt*,")
 
 
 @pytest.mark.parametrize(
@@ -187,9 +210,66 @@ def test_what_a_page_says_of_itself_is_no_sentence(toolkit, tmp_path):
     assert text == content.format('fr" dir="ltr', "GO", "EN").replace(">Old<", ">OLD<")
     loose = "<body>One <b>two</b>.<form>Name: <textarea>A b</textarea></form></body>"
     sentences, text = translated(toolkit, tmp_path / "a.html", loose, str.upper)
-    assert sentences == [["One two.", "Name:"]] and "ONE <b>TWO.</b><form>NAME: <textarea>A b<" in text
+    assert sentences == [["One two.", "Name:"]] and "ONE <b>TWO</b>.<form>NAME: <textarea>A b<" in text
     other = read.replace("en-US", "de")
     assert '<html lang="de"><body>' in translated(toolkit, tmp_path / "a.html", other, str.upper)[1]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        # Attributes of tags within a text, and those that are no text.
+        """<P>Cat <a title="cat &amp; &quot;" href="?a=1&amp;copy=2">cat</a> b <img alt="cat"> cat.</p>""",
+        """<p data-b='{"a": 1}' b='x > y'>cat</p><b>&nbsp;&copy;</b><p>cat <BR CLASS=a> cat</p>""",
+        "<p>cat <i b='x > y'>cat</i> <!-- a --> cat</p>",
+        # What says that it is not to be translated.
+        "<p>cat <b class='x notranslate'>x <b>y</b> z</b> cat</p>",
+        "<div translate=no title=x>x<div>y</div>z<p translate=yes>cat</p>x</div><p>cat</p>",
+        "<p>cat</p><?php echo 'x > y'; ?><p>cat</p><![x[y]]><p>cat</p><?php x > y",
+        # Text outside of elements, and beside what is a block.
+        'cat <b>cat</b>.\n<p>cat</p>\ncat <a title="cat">cat</a>.\n',
+        "\ufeff<!DOCTYPE html>\n<title>cat</title>\ncat<hr>",
+        "<body>cat <pre>x</pre> cat <p translate=no>x</p> cat</body>",
+    ],
+)
+def test_all_but_the_texts_of_a_page_stays(toolkit, tmp_path, content):
+    sentences, text = translated(
+        toolkit, tmp_path / "a.html", content, lambda text: text.replace("cat", "dog")
+    )
+    assert text == content.replace("cat", "dog") and "x" not in "".join(sentences[0])
+    assert translated(toolkit, tmp_path / "a.html", content)[1] == content
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "A cat  \nis here.\n\n> A cat  \n> b.\n",
+        "A cat\\\nis here.\n\n- A cat\\\n  b.\n",
+        "# A cat\r\n\r\nis here.\r\n",
+        "No \\*cat\\*, \\[cat\\](b) 2 * 3 ** cat, **cat** or ``**a** ` b``.\n",
+        "A [cat](http://a.b/c(d)) and [*cat*](<http://a b>).\n",
+        "| cat     | b   |\n| ------- | --- |\n| a \\| cat | b   |\n",
+        "这是**cat**字。\n",
+    ],
+)
+def test_all_but_the_texts_of_markdown_stays(toolkit, tmp_path, content):
+    text = translated(toolkit, tmp_path / "a.md", content, lambda text: text.replace("cat", "dog"))[1]
+    assert text == content.replace("cat", "dog")
+
+
+def test_lines_of_a_message_stay(toolkit, tmp_path):
+    content = 'msgid ""\n"The old\\n"\n"  cat.\\n"\n"And the\\n"\n"dog"\nmsgstr ""\n'
+    sentences, text = translated(toolkit, tmp_path / "a.po", content, str.upper)
+    assert sentences == [["The old cat.", "And the dog"]]
+    assert text.endswith('"THE OLD\\n"\n"  CAT.\\n"\n"AND THE\\n"\n"DOG"\n')
+
+
+@pytest.mark.parametrize(
+    "content", ["<p>a</p><p translate=no>x<p>y</p>", "<p translate=no>x<b>y</p>", "<![" * 200_000, "a<? b"]
+)
+def test_what_is_not_to_be_translated_must_end(toolkit, tmp_path, content):
+    with pytest.raises(BadInput, match="is no .html file: (not closed|mismatched closing tag)"):
+        translated(toolkit, tmp_path / "a.html", content)
 
 
 ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
@@ -245,6 +325,14 @@ def test_what_is_no_text_stays(toolkit, tmp_path, kind, content):
 # ---- names ---------------------------------------------------------------------------------------------
 
 
+def test_an_output_is_called_like_its_kind():
+    check_same_kind("a.xlf.gz", "b.xliff")
+    check_same_kind("a.srt", "b.txt")
+    for output in ("b.vtt", "b.docx", "b.md.gz"):
+        with pytest.raises(BadInput, match=f"{output}: is written as a.srt is: choose a name with .srt"):
+            check_same_kind("a.srt", output)
+
+
 def test_formats_by_name(monkeypatch):
     assert (
         file_format("A.SRT") is file_format("a.srt.gz") is Subtitles
@@ -258,5 +346,5 @@ def test_formats_by_name(monkeypatch):
         def documents(self, languages):
             raise NotImplementedError
 
-    monkeypatch.setattr("ctxmt_fairseq.generation.file_formats._FORMATS", {})
+    monkeypatch.setattr("ctxmt_fairseq.generation.file_formats.FORMATS", {})
     assert register_file_format(".mine")(Mine) is Mine and file_format("x.mine") is Mine

@@ -27,6 +27,14 @@ def test_a_film(tmp_path):
     assert one.split("\r\n\r\n")[1].endswith(f"\r\n{EMPTY}")
 
 
+def test_sounds_and_songs_stand_alone(tmp_path):
+    said = ["The cat that I", "[DOOR SLAMS]", "(sighs)", "♪ La la ♪", "♪ Lu lu ♪", "saw is", "black"]
+    times = [f"00:00:0{at},000 --> 00:00:0{at},900" for at in range(len(said))]
+    content = "\n".join(f"{time}\n{text}\n" for time, text in zip(times, said, strict=True))
+    sentences, text = translated(Subtitles, tmp_path / "a.srt", content)
+    assert sentences == [[*said[:5], "saw is black"]] and text == content
+
+
 WORDS = st.lists(
     st.sampled_from(["a", "Bb.", "ccc,", "<i>d</i>", "e?", "--", "♪", "12", "中文。", "{\\an8}f"]), min_size=1
 )
@@ -83,6 +91,8 @@ def test_substation_alpha(tmp_path):
         -1
     ] == "Eh bien, le voilà"
     assert translated(Subtitles, tmp_path / "a.ass.gz", gzip.compress(ASS.encode()))[1] == ASS
+    hard = translated(Subtitles, tmp_path / "a.ass", ASS.replace("Bye.", "Good\\hbye."), str.upper)
+    assert hard[0][0][1] == "Good bye." and hard[1].endswith(",,GOOD BYE.\n")
     comment = ASS.replace("Bye.", "{a pun}Bye.")
     sentences, text = translated(Subtitles, tmp_path / "a.ass", comment)
     assert sentences[0][1] == "Bye." and text == comment

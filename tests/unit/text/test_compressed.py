@@ -129,3 +129,12 @@ def test_text_that_begins_alike(tmp_path_factory, rest, head):
         assert "\n".join(iterate_lines(path, True)).encode("utf-8", "surrogateescape") is not None
     except BadInput as error:
         assert "damaged" in str(error)
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".bz2", ".xz", ".zst"])
+def test_names_say_how_text_is_written(tmp_path, ending):
+    if ending == ".zst":
+        pytest.importorskip("pyarrow")
+    packed = compressed.compressed(TEXT * 99, f"text{ending}")
+    (tmp_path / "text").write_bytes(packed)
+    assert read_text(tmp_path / "text") == TEXT * 99 and (len(packed) < 200) == bool(ending)

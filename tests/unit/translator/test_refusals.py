@@ -137,6 +137,8 @@ def test_what_a_model_cannot_do(loaded, models):
     random = model.with_options(context_selection="random")
     assert "needs at least two documents" in refused(random.translate, DOCUMENTS[:1])
     assert "no such file or folder" in refused(model.contrast, "nowhere")
+    for wrong in ((3,), (None,), ("nowhere", None, 3)):
+        assert refused(model.contrast, *wrong).startswith("expected the path of a file or folder, found ")
 
 
 def test_terms_that_are_none(loaded):

@@ -6,9 +6,11 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
@@ -25,6 +27,18 @@ DOCUMENTS = [["a b c", "d"], ["e f"]]
 
 def flat(documents):
     return [sentence for document in documents for sentence in document]
+
+
+def test_numbers_of_numpy(loaded):
+    model = loaded["document_window"]
+    found = model.translate(DOCUMENTS, beam=np.int64(2), lenpen=np.float32(0.5))
+    assert found == model.translate(DOCUMENTS, beam=2, lenpen=0.5)
+    assert model.with_options(source_context=np.int32(0)).translate(DOCUMENTS, beam=2) == model.with_options(
+        source_context=0
+    ).translate(DOCUMENTS, beam=2)
+    assert Translator(model.loaded, documents_at_once=np.uint8(2)).documents_at_once == 2
+    with pytest.raises(BadInput, match="--beam: expected a whole number from 1 to 1000, found 2.0"):
+        model.translate(DOCUMENTS, beam=np.float64(2))
 
 
 # ---- translations and scores ---------------------------------------------------------------------------
