@@ -69,8 +69,12 @@ class TrainingLog:
     @property
     def loss_kind(self) -> Dict[str, str]:
         """What the unit of the loss depends on: the criterion, the target sentences of a window, the text."""
-        options = {name: self.option(name) or "None" for name in ("target_context", "data")}
-        kind = {**self.criterion, **{name: value for name, value in options.items() if value != "None"}}
+        if not self._options:
+            return {}
+        sentences = self.option("target_context") or "None"
+        kind = {**self.criterion, "target_context": "0" if sentences == "None" else sentences}
+        if data := self.option("data"):
+            kind["data"] = data
         kind.pop("report_accuracy", None)
         return kind
 
