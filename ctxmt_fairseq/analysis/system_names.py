@@ -18,7 +18,7 @@ def named_paths(arguments: Sequence[str], called: Called = lambda path: "") -> L
     become part of it."""
     parts = [(name or called(path), path) for name, path in map(_split, arguments)]
     unnamed = [_training(path) for name, path in parts if not name]
-    names = iter(short_names(unnamed) if len(unnamed) > 1 else [Path(path).name for path in unnamed])
+    names = iter(short_names(unnamed) if len({*unnamed}) > 1 else [Path(path).name for path in unnamed])
     return [(name or next(names), path) for name, path in parts]
 
 

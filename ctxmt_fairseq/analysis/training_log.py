@@ -5,7 +5,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.compressed import as_damage
@@ -44,6 +44,7 @@ class TrainingLog:
         validations: subset -> records in the order of updates.
         parameters, epoch_updates: the model's, and how many updates a whole epoch has; None: not in the log.
         started: the day on which the training, or its last part, began; "": not in the log.
+        begun: the same of a training that came after the last record, and may have been refused.
     """
 
     path: Path
@@ -53,6 +54,7 @@ class TrainingLog:
     epoch_updates: Optional[int] = None
     started: str = ""
     _options: str = ""
+    begun: Dict[str, Any] = field(default_factory=dict)
 
     def option(self, name: str) -> Optional[str]:
         """The value of an option of the training, as text; None if the log does not have it."""
@@ -69,8 +71,12 @@ class TrainingLog:
     @property
     def loss_kind(self) -> Dict[str, str]:
         """What the unit of the loss depends on: the criterion, the target sentences of a window, the text."""
-        options = {name: self.option(name) or "None" for name in ("target_context", "data")}
-        kind = {**self.criterion, **{name: value for name, value in options.items() if value != "None"}}
+        if not self._options:
+            return {}
+        sentences = self.option("target_context") or "None"
+        kind = {**self.criterion, "target_context": "0" if sentences == "None" else sentences}
+        if data := self.option("data"):
+            kind["data"] = data
         kind.pop("report_accuracy", None)
         return kind
 
@@ -138,19 +144,21 @@ def read_training_log(path: PathLike) -> TrainingLog:
 
 def _read_line(log: TrainingLog, line: str) -> None:
     if options := _OPTIONS.match(line):
-        log._options, log.started = options[1], line[:10] if line[:4].isdecimal() else ""
+        log.begun = {"_options": options[1], "started": line[:10] if line[:4].isdecimal() else ""}
         return
     head = _HEAD.match(line)
     message = line[head.end() :] if head else line
     if parameters := _PARAMETERS.match(message):
-        log.parameters = int(parameters[1].replace(",", ""))
+        log.begun["parameters"] = int(parameters[1].replace(",", ""))
         return
     if length := _LENGTH.match(message):
-        log.epoch_updates = int(length[1])
+        log.begun["epoch_updates"] = int(length[1])
         return
     found = _json_record(message, log.path) if message.startswith("{") else _simple_record(message)
     if found is None:
         return
+    vars(log).update(log.begun)
+    log.begun.clear()
     subset, record = found
     records = log.epochs if subset == TRAIN else log.validations.setdefault(subset, [])
     while records and records[-1].updates >= record.updates:

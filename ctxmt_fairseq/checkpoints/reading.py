@@ -57,7 +57,9 @@ def peek(path: Path, mmap: bool = True) -> Any:
     """Load what ``torch.save`` has saved, and leave the tensors on disk unless ``mmap`` is false; or what
     ``write_portable`` has written, by the parameters' file."""
     if not path.is_file():
-        raise BadInput("no such checkpoint", path)
+        folder = next((f for f in (path, path.parent) if (f / "checkpoints").is_dir()), None)
+        where = f"; those of the training are in {folder / 'checkpoints'}" if folder else ""
+        raise BadInput(f"no such checkpoint{where}", path)
     if path.suffix == ".safetensors" or path.name == CONVERTED:
         return read_portable(path)
     try:

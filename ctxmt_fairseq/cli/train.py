@@ -74,11 +74,12 @@ class Train(Command):
         data, folder = str(self.data), str(self.folder)
         first = int(os.environ.get("RANK", "0")) == 0  # of the processes that torchrun started
         log = Path(folder, "train.log") if first else None
-        if log:
-            _begin(log, shlex.join(words))
+        former = _begin(log, shlex.join(words)) if log else None
         from ctxmt_fairseq.base.processes import run_logged
 
         code = run_logged([sys.executable, *QUIET, "-m", "fairseq_cli.train", *words[1:]], log)
+        if log and former and code == 2:
+            _put_back(log, former)
         if log and not code:
             save_dir = words[words.index("--save-dir") + 1]
             print(_end(log, data, Path(save_dir, "checkpoint_best.pt")))
@@ -136,16 +137,29 @@ def _of_worker(cpu: bool) -> List[str]:
     return size if cuda.is_available() and not cpu else [*size, *CPU_WORKER.format_map(os.environ).split()]
 
 
-def _begin(log: Path, command: str) -> None:
-    """Note the command down; a log that is there goes on."""
+def _begin(log: Path, command: str) -> str:
+    """Note the command down, and return the train.sh before; a log that is there goes on."""
     from ctxmt_fairseq.base.files import write_file, writing
 
     with writing(log):
         log.parent.mkdir(parents=True, exist_ok=True)
-        write_file(log.with_name("train.sh"), f"#!/bin/sh\n{command}\n")
+        script = log.with_name("train.sh")
+        former = script.read_text(encoding="utf-8") if script.exists() else ""
+        write_file(script, f"#!/bin/sh\n{command}\n")
         with open(log, "a", encoding="utf-8") as file:
             file.write(f"+ {command}\n")
     print(f"+ {command}", flush=True)
+    return former
+
+
+def _put_back(log: Path, former: str) -> None:
+    """Restore the train.sh of what is there, if a later training was refused."""
+    from ctxmt_fairseq.analysis.training_log import read_training_log
+    from ctxmt_fairseq.base.files import write_file
+
+    with contextlib.suppress(BadInput):  # nothing was trained before, either
+        if read_training_log(log).begun:
+            write_file(log.with_name("train.sh"), former)
 
 
 def _end(log: Path, data: str, checkpoint: Path) -> str:

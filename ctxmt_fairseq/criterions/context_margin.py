@@ -139,6 +139,8 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
             )
         if not hasattr(task, "exchange_context"):
             raise BadInput("--criterion context_margin needs one of the tasks with context")
+        if getattr(task, "options", {}).get("context_end") == "eos":
+            raise BadInput("--context-end eos: its windows cannot exchange their contexts")
         if hasattr(task, "request"):
             task.request.exchanges = self.contexts
         if getattr(getattr(task, "cfg", None), "batch_runs", 0):

@@ -27,7 +27,7 @@ from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask, check_targets
 from ctxmt_fairseq.tasks.folder_symbols import check_shards, check_symbols, known_symbols
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
-from ctxmt_fairseq.tasks.splits import check_one_shard, read_split
+from ctxmt_fairseq.tasks.splits import Split, check_one_shard, read_split
 from ctxmt_fairseq.tasks.training_needs import check_weighing, training_needs
 from ctxmt_fairseq.text.symbols import add_symbols
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
@@ -197,17 +197,22 @@ class ContextTask(DecodingTask):
         if combine:
             check_one_shard(folder, split, languages)
         options = self.context_options(training)
-        read = read_split(
-            os.path.join(folder, f"{split}.{'-'.join(languages)}."),
-            languages,
-            (self.src_dict, self.tgt_dict),
-            self.cfg.dataset_impl,
-            alone=options.reach == 0,
-        )
+
+        def reading(folder: str) -> Tuple[Split, Dict[str, Any]]:
+            prefix = os.path.join(folder, f"{split}.{'-'.join(languages)}.")
+            dictionaries = self.src_dict, self.tgt_dict
+            read = read_split(prefix, languages, dictionaries, self.cfg.dataset_impl, options.reach == 0)
+            needs = training_needs(options, self.cfg, prefix, read, self.tgt_dict) if training else {}
+            return read, needs
+
+        read, needs = reading(folder)
+        if needs and split not in self.datasets:  # a fault of another folder is said now, not in its epoch
+            for other in dict.fromkeys(paths):
+                if other != folder:
+                    reading(other)
         if training:
             check_targets(read.target)
         contexts = self.stored_contexts(split, folder, len(read.source))
-        needs = training_needs(options, self.cfg, folder, split, read, self.tgt_dict) if training else {}
         self.datasets[split] = self.build_dataset(
             split, read.source, read.target, read.documents, read.current, training, contexts, **needs
         )

@@ -48,8 +48,6 @@ class DocumentWindowTask(ContextTask):
         return bool(self.options["no_separator"])
 
     def exchange_context(self, sample, order):
-        if self.options["context_end"] == "eos":
-            raise BadInput("--context-end eos: its windows cannot exchange their contexts")
         source, target = window_formats(self.cfg, self.src_dict, self.tgt_dict)
         if self.no_separator:
             source = replace(source, separator=None)

@@ -22,15 +22,15 @@ logger = logging.getLogger(__name__)
 
 
 def training_needs(
-    options: ContextOptions, cfg: Any, folder: str, name: str, split: Split, dictionary: Dictionary
+    options: ContextOptions, cfg: Any, prefix: str, split: Split, dictionary: Dictionary
 ) -> Dict[str, Any]:
-    """What ``--token-weights`` and ``--upsample`` give a training's dataset: its arguments of these names."""
+    """What ``--token-weights`` and ``--upsample`` give a training's dataset: its arguments of these names.
+    ``prefix`` is that of ``read_split``."""
     needs: Dict[str, Any] = {}
     if split.target is None:
         return needs
-    prefix = os.path.join(folder, f"{name}.{cfg.source_lang}-{cfg.target_lang}.")
     if options.token_weights is not None:
-        words = SideWords(split.target, dictionary, Subwords.load(folder, cfg.target_lang))
+        words = SideWords(split.target, dictionary, Subwords.load(os.path.dirname(prefix), cfg.target_lang))
         weights = _word_weights(options, prefix, len(split.target), alone=os.pathsep not in cfg.data)
         needs["weights"] = TokenWeights.read(weights, np.asarray(split.target.sizes), words.split)
     if options.upsample is not None:

@@ -1,6 +1,7 @@
 """``fairseq-train`` with weights of words and repeated examples."""
 
 import json
+import os
 import re
 import shutil
 
@@ -99,3 +100,12 @@ def test_what_probe_writes_weighs_words(s2to2, folder, corpus, tmp_path):
 )
 def test_what_cannot_be_had_is_refused(folder, tmp_path, options, message):
     assert message in refused(*arguments(folder, tmp_path / "run", *options))
+
+
+def test_what_another_folder_lacks_is_refused_before_the_first_epoch(folder, tmp_path):
+    other = shutil.copytree(folder, tmp_path / "other")
+    path = other / f"{TRAIN}.en-fr.tags.jsonl"
+    path.write_text(path.read_text().split("\n", 1)[1])
+    both = f"{folder}{os.pathsep}{other}"
+    assert str(path) in refused(*arguments(both, tmp_path / "run", "--token-weights", "tags"))
+    assert not [*(tmp_path / "run").glob("*.pt")]

@@ -10,6 +10,7 @@ def test_names_of_systems(tmp_path):
     assert named_paths([f"s4+CD=1={odd}"]) == [("s4+CD=1", str(odd))]
     assert named_paths([f"s4={odd}", "b=missing"]) == [("s4", str(odd)), ("b", "missing")]
     assert [name for name, _ in named_paths(["r/a/train.log", "r/b/evaluation", "N=x"])] == ["a", "b", "N"]
+    assert [name for name, _ in named_paths(["r/a.fr", "r/a.fr"])] == ["a.fr", "a.fr"]
 
 
 def test_a_path_may_say_its_own_name():

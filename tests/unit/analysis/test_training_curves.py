@@ -64,6 +64,14 @@ def test_losses_of_several_criterions_are_not_compared_in_silence(tmp_path, caps
     assert capsys.readouterr().out.splitlines()[-1] == said
     analyse("curves", *logs[1:])
     assert "not the same measure" not in capsys.readouterr().out
+    with_target = {"none": "None", "zero": "0", "one": "1"}
+    for name, sentences in with_target.items():
+        text = logs[0].read_text().replace("'update_freq'", f"'target_context': {sentences}, 'update_freq'")
+        (tmp_path / name).write_text(text)
+    analyse("curves", tmp_path / "none", tmp_path / "zero")
+    assert "not the same measure" not in capsys.readouterr().out
+    analyse("curves", tmp_path / "none", tmp_path / "one")
+    assert "measure in all: none: target_context 0; one: target_context 1" in capsys.readouterr().out
 
 
 def test_by_update_every_validation_counts(logs, tmp_path):

@@ -1,5 +1,6 @@
 """ctxmt train: the command that it makes of a system and a size, what it leaves in RUN, and how it ends."""
 
+import contextlib
 import re
 import shlex
 import subprocess
@@ -8,11 +9,13 @@ import sys
 import pytest
 from fairseq import options as fairseq_options
 
+from ctxmt_fairseq.analysis.training_log import read_training_log
 from ctxmt_fairseq.base import processes
 from ctxmt_fairseq.cli import main
 from ctxmt_fairseq.cli.systems import PAPERS, SIZES, SYSTEMS, read_options
 from tests.helpers.documented import ROOT
 
+OPTIONS = "2026-11-25 20:00:00 | INFO | fairseq_cli.train | {'_name': None, 'seed': %d}\n"
 VALID = "2026-11-25 20:00 | INFO | valid | epoch 001 | valid on 'valid' subset | loss {} | num_updates {}"
 
 
@@ -47,6 +50,7 @@ def trained(data, tmp_path, monkeypatch):
             assert command[0] == sys.executable and " -m fairseq_cli.train" in " ".join(command)
             if log:
                 with open(log, "a") as file:
+                    file.write(OPTIONS % code)
                     file.write(VALID.format(loss, int(1000 * loss)) + "\n" if loss else "")
             checkpoint = tmp_path / "run/checkpoints/checkpoint_best.pt"
             checkpoint.parent.mkdir(parents=True, exist_ok=True)
@@ -123,6 +127,15 @@ def test_a_training_that_does_not_validate(trained, capsys):
 def test_a_training_that_fails_ends_as_it_does(trained, capsys):
     assert trained(4.5, code=137) == 137
     assert "next:" not in capsys.readouterr().out
+
+
+def test_a_training_that_is_refused_leaves_what_is_said_of_the_one_before(trained, tmp_path):
+    script = tmp_path / "run/train.sh"
+    for loss, lr, code, kept in ((4.5, "1", 0, "1"), (None, "2", 2, "1"), (4, "3", 2, "3"), (4, "4", 1, "4")):
+        with contextlib.suppress(SystemExit):
+            trained(loss, "--lr", lr, code=code)
+        assert f"--lr {kept}" in script.read_text()
+        assert read_training_log(tmp_path / "run").option("seed") == str(code if loss else 0)
 
 
 def test_processes_of_torchrun(trained, dry, tmp_path, monkeypatch, capsys):

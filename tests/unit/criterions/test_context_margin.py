@@ -7,6 +7,7 @@ import pytest
 import torch
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.criterions.context_discounted import ContextDiscountedCriterion
 from ctxmt_fairseq.criterions.context_margin import LEVELS
 from ctxmt_fairseq.data.context_exchange import derangement
@@ -66,6 +67,13 @@ def test_batches_of_neighbours_are_warned_of(caplog):
     task.cfg.batch_runs = 8
     criterion(task)
     assert "--batch-runs: a random context" in caplog.text
+
+
+def test_windows_that_cannot_exchange_contexts_are_refused_at_once():
+    task = Task()
+    task.options = {"context_end": "eos"}
+    with pytest.raises(BadInput, match="--context-end eos"):
+        criterion(task)
 
 
 def test_defaults_are_the_papers():

@@ -59,6 +59,8 @@ def test_loading_refuses_what_are_no_paths(paths):
 
 def test_loading_refuses_other_files(tmp_path):
     assert refused(Translator.load, tmp_path / "none.pt") == f"{tmp_path}/none.pt: no such checkpoint"
+    (tmp_path / "run/checkpoints").mkdir(parents=True)
+    assert refused(Translator.load, tmp_path / "run").endswith(f" are in {tmp_path}/run/checkpoints")
     torch.save({"model": {}}, tmp_path / "empty.pt")
     assert "no parameters of a model" in refused(Translator.load, tmp_path / "empty.pt")
 
