@@ -10,7 +10,7 @@ import itertools
 import logging
 import re
 from collections import Counter
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import regex
 
@@ -18,6 +18,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
 from ctxmt_fairseq.generation.file_formats.html_page import translated_page
+from ctxmt_fairseq.generation.file_formats.inline_elements import InlineElements
 from ctxmt_fairseq.generation.file_formats.layout import (
     CODE,
     TAG,
@@ -31,9 +32,10 @@ from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 
 logger = logging.getLogger(__name__)
-_TAGS = re.compile(rf"(?<=\s)(?:{TAG})\s|{TAG}")  # one that stands alone keeps the blank behind it
+_TAG = rf"(?<=\s)(?:{TAG})\s|{TAG}"  # one that stands alone keeps the blank behind it
+_TAGS = re.compile(_TAG)
 _MARKUP = regex.compile(  # what stands in code is code, and what is escaped is text
-    rf"(?:{CODE}|\\[!-/:-@\[-`{{-~])(*SKIP)(*FAIL)|{TAG}|\[[ xX]\]\s|!?\[(?=[^\]\n]{{0,300}}\][(\[])"
+    rf"(?:{CODE}|\\[!-/:-@\[-`{{-~])(*SKIP)(*FAIL)|{_TAG}|\[[ xX]\]\s|!?\[(?=[^\]\n]{{0,300}}\][(\[])"
     r"|\](?:\((?:[^()\n]++|\([^()\n]*+\))*+\)|\[[^\]\n]*\])|(?<![\s*])\*+|\*++(?!\s)|(?<!\w)_+|_+(?!\w)"
 )
 _BREAK = regex.compile(rf"{CODE}(*SKIP)(*FAIL)|(?<=\S)<br\b[^<>]{{0,99}}>", regex.IGNORECASE)
@@ -58,14 +60,13 @@ class Toolkit(FileFormat):
         self.content = self.text()
         self.html = self.ending.startswith(".htm")
         self._check()
-        self.left_out = 0
+        names = map("ctxmt{}e".format, itertools.count())
+        self.mark = next(name for name in names if name not in self.content)
         same, texts = self._filled(None)
         if lost := (_letters(self.content) - _letters(same)).total():
             what = f"translate-toolkit would lose {lost} letters: is the file, or an element, not closed?"
             raise BadInput(what, path)
         self.texts = [*dict.fromkeys(texts)]
-        if self.left_out:
-            logger.warning("%s: %d texts with elements in them are left as they are", path, self.left_out)
 
     def _check(self) -> None:
         """Raises BadInput: what would make its reader follow, unfold or decode something."""
@@ -154,18 +155,25 @@ class Toolkit(FileFormat):
         store = getattr(_storage(kind), _STORES[kind]).parsestring(self.content.encode())
         if second and fill and not store.gettargetlanguage():  # without it no targets are allowed
             store.settargetlanguage(language)
+        left_out = 0
         for unit in store.units:
             if not unit.istranslatable() or _has_translation(unit):
                 continue
-            if _has_elements(unit):
-                self.left_out += not fill
-                continue
-            forms = [translated(str(text)) for text in getattr(unit.source, "strings", [unit.source])]
-            if fill:
+            inline = InlineElements(unit.source_dom, self.mark) if kind != "po" else None
+            sources = [inline.text] if inline else getattr(unit.source, "strings", [unit.source])
+            forms = [translated(str(text)) for text in sources]
+            if inline and not inline.are_in_order(forms[0]):
+                left_out += 1
+            elif fill:
                 count = len(getattr(unit.target, "strings", forms))  # one: it is for all numbers
                 plural = (forms[:1] + forms[1:] * max(1, count - 1))[-count:]
                 unit.target = forms[0] if len(forms) == 1 else plural
+                if inline:
+                    inline.fill(unit.target_dom, forms[0])
                 unit.set_state_n(unit.S_NEEDS_REVIEW) if kind == "xliff" else unit.markfuzzy()
+        if left_out:
+            said = "%s: %d texts are not translated, because their elements came out in another order"
+            logger.warning(said, self.path, left_out)
         buffer = io.BytesIO()
         store.serialize(buffer)
         return buffer.getvalue().decode("utf-8")
@@ -189,9 +197,3 @@ def _has_translation(unit: Any) -> bool:
     element: Any = getattr(unit, "xmlelement", None)  # of XLIFF
     nodes = [] if element is None else [element, *element.iterfind("{*}target")]
     return unit.target != unit.source or not any(node.get("state") in _NONE_YET for node in nodes)
-
-
-def _has_elements(unit: Any) -> bool:
-    """Whether elements stand inside the text of XLIFF: translating it would lose them."""
-    rich: Iterable[Any] = getattr(unit, "rich_source", ())
-    return any(not isinstance(part, str) for each in rich for part in getattr(each, "sub", ()))

@@ -146,16 +146,50 @@ def test_messages_of_programs(toolkit, tmp_path, caplog):
     one = PO.replace("nplurals=3", "nplurals=1").replace('msgstr[1] ""\nmsgstr[2] ""\n', "")
     assert 'msgstr[0] "%d files"\n' in translated(toolkit, tmp_path / "a.po", one)[1]
     sentences, text = translated(toolkit, tmp_path / "a.xliff", XLIFF, str.upper)
-    assert sentences == [["Bye"]] and 'state="needs-review-translation">BYE</target>' in text
-    assert text.count("<target") == 2 and '<g id="1">big</g>' in text
-    assert "a.xliff: 1 texts with elements in them are left as they are" in caplog.text
+    assert sentences == [["Hello big world", "Bye"]] and text.count("<target") == 3
+    assert 'state="needs-review-translation">BYE</target>' in text
+    assert 'state="needs-review-translation">HELLO <g id="1">BIG</g> WORLD</target>' in text
 
 
-def test_second_xliff(toolkit, tmp_path, caplog):
+INLINE = (
+    'Press <bpt id="2">&lt;b&gt;</bpt>the <mrk mtype="protected">OK</mrk> key<ept id="2">&lt;/b&gt;</ept>, '
+    '<g id="3">then <x id="5"/> <g id="4">wait</g></g>. <ph id="6"><sub>it</sub></ph><!-- it -->'
+    "Now &lt;i&gt;go."
+)
+
+
+def upper_inline(text):
+    """The words of ``INLINE`` that are to be translated."""
+    return re.sub("Press|the |key|then|wait|Now|go", lambda found: found[0].upper(), text)
+
+
+@pytest.mark.parametrize("change", [str.upper, lambda text: "un mot", lambda text: "", lambda text: text * 3])
+def test_elements_within_a_text_of_xliff(toolkit, tmp_path, change):
+    sentences, text = translated(toolkit, tmp_path / "a.xliff", XLIFF.replace("Bye", INLINE), change)
+    assert sentences == [["Hello big world", "Press the key, then wait.", "Now go."]]
+    target = re.search(r'id="2".*?<target [^>]*>(.*?)</target>', text, re.DOTALL)[1]
+    assert re.findall(r"<[^<>]*>", target) == re.findall(r"<[^<>]*>", INLINE)
+    for kept in (">&lt;b&gt;<", ">OK<", '<ph id="6"><sub>it</sub></ph>', "&lt;i&gt;"):
+        assert kept in target
+    assert change is not str.upper or target == upper_inline(INLINE)
+
+
+def test_elements_that_come_out_in_another_order_are_left(toolkit, tmp_path, caplog):
+    content = XLIFF.replace("Bye", '<g id="1">Run it all</g> `<x id="2"/>` now')
+
+    def code_first(text):
+        return " ".join(sorted(text.split(), key=lambda word: "`" not in word))
+
+    _, text = translated(toolkit, tmp_path / "a.xliff", content, code_first)
+    assert text.count("<target") == 2 and '<x id="2"/>` now</source>\n      </trans-unit>' in text
+    assert "a.xliff: 1 texts are not translated, because their elements" in caplog.text
+
+
+def test_second_xliff(toolkit, tmp_path):
     sentences, text = translated(toolkit, tmp_path / "a.xlf", XLIFF_2, str.upper)
-    assert sentences == [["One."]] and 'trgLang="fr"' in text and text.count("<target") == 2
+    assert sentences == [["One.", "A b"]] and 'trgLang="fr"' in text and text.count("<target") == 3
+    assert '<target>A <pc id="1">B</pc></target>' in text
     assert re.search(r'id="a" state="initial">\s*<source>One.</source>\s*<target>ONE.</target>', text)
-    assert "a.xlf: 1 texts with elements in them" in caplog.text
 
 
 @pytest.mark.parametrize("state", ["new", "needs-translation", "translated"])
@@ -164,8 +198,8 @@ def test_a_copy_of_the_source_is_a_translation_if_its_state_says_so(toolkit, tmp
         "<source>Bye</source>", f'<source>Bye</source><target state="{state}">Bye</target>'
     )
     sentences, text = translated(toolkit, tmp_path / "a.xliff", content, str.upper)
-    assert sentences == ([] if state == "translated" else [["Bye"]])
-    assert (">BYE</target>" in text) == (state != "translated") and text.count("<target") == 2
+    assert sentences == [["Hello big world", *["Bye"] * (state != "translated")]]
+    assert (">BYE</target>" in text) == (state != "translated") and text.count("<target") == 3
 
 
 def test_pages(toolkit, tmp_path):
@@ -187,7 +221,7 @@ def test_pages(toolkit, tmp_path):
         ("a.md", "\ufeff# It is here\n", "\ufeff# It is there\n", "It is here"),
         ("a.po", 'msgid "It is here.\\n"\nmsgstr ""\n', '\nmsgstr "It is there.\\n"\n', "It is here."),
         (
-            *("a.xliff", XLIFF.replace("<source>Bye</source>", "<source>It here</source><target></target>")),
+            *("a.xliff", re.sub(">(Hello.*|Bye)</source>", ">It here</source><target/>", XLIFF)),
             *('review-translation">It there</target>', "It here"),
         ),
     ],
