@@ -75,7 +75,8 @@ class Rules:
                         found.update(dict.fromkeys(self._verb(line, at), name))
             # In capitals: abbreviations and names of functions, whose labels are guesses.
             if word.pos in VERBS and word.person == "2" and not word.text.isupper():
-                found[at] = "formal" if word.number == "Plur" else "informal"
+                if not _is(self.target, "abbreviations", word.text.rstrip(".")):
+                    found[at] = "formal" if word.number == "Plur" else "informal"
         return found
 
     def _doubtful(self, line: Line, at: int) -> bool:

@@ -84,6 +84,7 @@ def test_the_nearest_noun_counts_and_none_beyond_the_context():
         ("ru", "you and he knew", "ты/PRON ,/PUNCT он/PRON знал/VERB/Fin", ["ты"]),
         ("ru", "your house", "твой дом/NOUN", ["твой"]),
         ("ru", "POWER", "СТЕПЕНЬ/VERB/2/Sing", []),
+        ("ru", "see Help", "См./VERB/2/Sing Справку/NOUN", []),
         ("es", "your house", "tu casa", ["tu"]),
         ("sw", "you", "wewe", []),
     ],
