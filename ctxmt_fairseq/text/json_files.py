@@ -86,7 +86,8 @@ def parse_json(text: str, path: PathLike, line: Optional[int] = None, large: boo
         if "\\u" in text:  # only this can mean half a character
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        raise BadInput(f"expected JSON: {error.msg}", path, line or error.lineno) from None
+        alone = "; each line is to be JSON by itself" if line else ""
+        raise BadInput(f"expected JSON: {error.msg}{alone}", path, line or error.lineno) from None
     except RecursionError:
         raise BadInput(_TOO_DEEP, path, line) from None
     except UnicodeEncodeError:

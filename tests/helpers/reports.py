@@ -85,7 +85,10 @@ def probe_report(shift):
         "sizes": [
             {**contexts[0], "context": f"size {n}", "size": n, "cxmi": n / 20 + shift / 50} for n in range(3)
         ],
-        "top_words": [{"word": "elle", "n": 12, "bits_per_word": 0.51, "bits": 6.1}],
+        "top_words": [
+            {"word": "elle", "n": 12, "bits_per_word": 0.51, "bits": 6.1},
+            {"word": "perdue", "n": 11, "bits_per_word": -0.02, "bits": -0.2},
+        ],
     }
 
 

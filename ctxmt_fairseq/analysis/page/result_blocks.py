@@ -80,7 +80,11 @@ def probe(name: str, content: Any, _: Owners) -> List[Table]:
          f"{row['nats_per_token']:+.4f}" if "nats_per_token" in row else "-"]
         for row in content["contexts"]
     ]  # fmt: skip
-    words = [[row["word"], row["n"], f"{row['bits_per_word']:+.3f}"] for row in content["top_words"][:10]]
+    words = [
+        [row["word"], row["n"], f"{row['bits_per_word']:+.3f}"]
+        for row in content["top_words"][:10]
+        if row["bits_per_word"] > 0
+    ]
     blocks = [Table(["context", *metrics, *CXMI], rows, f"{name}: {content['text']}")]
     if words:
         blocks.append(Table(["word", "n", "bits/word"], words, f"{name}: the words that context helps most"))

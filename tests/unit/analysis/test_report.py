@@ -143,6 +143,7 @@ def test_probes_attention_and_lengths(page):
     ]  # fmt: skip
     assert sum(tag == "polyline" for tag in page.tags) == 2 * len(charts)
     assert column(page, SYSTEMS, "test") == ["21", "21"]  # of a chart whose places have names
+    assert "elle 12 +0.510" in page.text and "perdue" not in page.text  # which context makes no likelier
 
 
 def test_examples_in_which_systems_differ(page):
