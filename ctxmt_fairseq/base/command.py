@@ -174,9 +174,10 @@ class Command(OptionGroup):
             for output in outputs:
                 output.check()
             check_outputs(*(path for output in outputs for path in output.files()))
-            if outputs:
-                end.enter_context(redirect_stdout(_ReadInPart(sys.stdout)))  # type: ignore[type-var]
-            return self.run()
+            if not outputs:
+                return self.run()
+            with redirect_stdout(_ReadInPart(sys.stdout)):  # type: ignore[type-var]
+                return self.run()
 
 
 class _ReadInPart:
