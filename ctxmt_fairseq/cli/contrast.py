@@ -67,6 +67,9 @@ class Contrast(SharedCommand):
         elsewhere = self.print_candidates or self.scores is not None
         if self.print_candidates and self.scores is not None or not (elsewhere or self.path):
             raise BadInput("give one of MODEL, --print-candidates and --scores, and a SET")
+        for name, value in self.model.context.settings().items():
+            if elsewhere and value is not None:
+                raise BadInput(f"leave out --{name.replace('_', '-')}: only a MODEL heeds it")
         if self.print_candidates and (self.results.json or self.results.examples):
             raise BadInput("--print-candidates has no results: leave out --json and --examples")
         paths = [self.path, *self.sets] if elsewhere and self.path else self.sets

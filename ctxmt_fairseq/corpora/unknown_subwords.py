@@ -4,7 +4,7 @@ import itertools
 import logging
 import unicodedata
 from collections import Counter
-from typing import Any, Callable, Iterable, Optional, Set, Tuple
+from typing import Any, Callable, Iterable, Iterator, Optional, Set, Tuple
 
 from ctxmt_fairseq.corpora.data_folder import PathLike
 from ctxmt_fairseq.corpora.subwords import Subwords
@@ -59,19 +59,20 @@ def likely_cause(unknown: Counter, subwords: Subwords, dictionary: Any) -> str:
     """Find the cause that explains most of the unknown subwords."""
     scripts = _scripts_of(dictionary)
     known = _knows(subwords, dictionary)
+    cased = any(symbol != symbol.lower() for symbol in _symbols(dictionary))
     causes: Counter = Counter()
     for piece, count in unknown.most_common(_KINDS):
         text = piece.replace("▁", " ").removesuffix("@@").strip()
         if text and not known(text):
-            causes[_cause(text, scripts, known)] += count
+            causes[_cause(text, scripts, known, cased)] += count
         elif text and subwords.steps.separator:  # SentencePiece cuts so next to an unknown character
             causes[CUT] += count
     return max(causes, key=causes.__getitem__, default=LANGUAGE)
 
 
-def _cause(text: str, scripts: Set[str], known: Callable[[str], bool]) -> str:
+def _cause(text: str, scripts: Set[str], known: Callable[[str], bool], cased: bool) -> str:
     bare = text.strip("".join(character for character in text if not character.isalnum()))
-    if known(text.lower()):
+    if not cased and known(text.lower()):
         return CAPITALS
     if {script(character) for character in text} - scripts - {None}:
         return SCRIPT
@@ -100,8 +101,11 @@ def script(character: str) -> Optional[str]:
     return unicodedata.name(character, "UNNAMED").split()[0]
 
 
+def _symbols(dictionary: Any) -> Iterator[str]:
+    return (x for x in dictionary.symbols if not x.startswith(("<", "madeupword")))  # none of the fillers
+
+
 def _scripts_of(dictionary: Any) -> Set[str]:
-    symbols = (x for x in dictionary.symbols if not x.startswith(("<", "madeupword")))  # none of the fillers
-    letters = Counter(map(script, itertools.chain.from_iterable(symbols)))
+    letters = Counter(map(script, itertools.chain.from_iterable(_symbols(dictionary))))
     del letters[None]
     return {name for name, count in letters.items() if name and count >= _SCRIPT_SHARE * letters.total()}

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import logging
 import re
 from dataclasses import asdict, dataclass
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
@@ -14,12 +15,17 @@ from ctxmt_fairseq.generation.file_formats import FORMATS, ending_of
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_flags, read_sentences
 
+logger = logging.getLogger(__name__)
+
 CHRF_BETAS = (1, 2, 3)
 # Programs that translate whole documents divide them as they like.
 REALIGN = (
     "; if the translation has other sentences than the reference, mweralign divides it as the reference is"
 )
 _SCORED = re.compile(r"-?\d+\.\d{4}(?:\t|$)")  # as --scores of ctxmt translate writes it
+# What other programs write before a translation: quotes, JSON, Markdown, numbers, n-best lists.
+_WRAPPED = re.compile(r"""["“«{[`]|\d+[.):\t]|\d+ \|\|\| |[A-Z]-\d+\t""")
+_FEW = 10  # lines; fewer may all begin so
 NO_MODEL = ("none", "13a", "intl", "zh", "char")  # tokenizers that consist of rules
 
 
@@ -86,9 +92,19 @@ def read_translation(
     """Read files whose lines belong together, each line in its ``surface`` form (such as
     ``TextSteps.surface`` of the system's data folder); lines that ``current`` marks 0 are left out."""
     texts, marks = read_lines([hypothesis, *references], current, REALIGN)
+    wrapped = [_wrapped([line for line in text if line]) for text in texts]
+    if wrapped[0] and not any(wrapped[1:]):
+        example = next(filter(None, texts[0]))[:40]
+        logger.warning(
+            "%s: all lines have more than a translation, and all of it counts: %r", hypothesis, example
+        )
     lengths = None if docids is None else current_lengths(Documents.read(docids, len(marks)), marks)
     kept = [[surface(line) for line in itertools.compress(text, marks)] for text in texts]
     return Translation(kept[0], kept[1:], lengths)
+
+
+def _wrapped(lines: Sequence[str]) -> bool:
+    return len(lines) >= _FEW and all(map(_WRAPPED.match, lines))
 
 
 def join_documents(lines: Sequence[str], lengths: Sequence[int]) -> List[str]:

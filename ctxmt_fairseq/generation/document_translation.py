@@ -5,6 +5,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 
 import numpy as np
 import torch
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.generation.forced_terms import ForcedTerms
@@ -54,6 +55,10 @@ class DocumentTranslator:
         hand_best_symbols(self.generator)
 
     @property
+    def _selection(self) -> str:
+        return self.loaded.task.context_options().context_selection
+
+    @property
     def remark(self) -> Optional[str]:
         """A warning, at the end, of windows with wrong separators, translations cut off, missing terms."""
         counted = self.count.report(self.loaded.task.searches_windows)
@@ -75,11 +80,21 @@ class DocumentTranslator:
         current: Optional[np.ndarray] = None,
         sentences: Sequence[str] = (),
     ) -> RunningDocuments:
-        """Prepare documents for ``translate``; see ``RunningDocuments``.
+        """Prepare documents for ``translate``; see ``RunningDocuments``. What other documents give as target
+        context is translated here, with its own context, unless targets are given.
 
         Args:
             sentences: the text of the sources, in which terms are found.
         """
+        if targets is None and self.dependent and self._selection in ("random", "shuffled"):
+            own = self.loaded.with_options(context_selection="document")
+            glossary = self.terms.glossary if self.terms else None
+            first = DocumentTranslator(own, self.search, self.width, glossary)
+            known = first.running(sources, documents, None, contexts, None, sentences)
+            shown: Any = {"total": len(sources), "unit": "sentence", "desc": "own context", "disable": None}
+            for line, nbest in tqdm(first.translate(known, range(len(sources))), leave=False, **shown):
+                known.record_best(line, nbest)
+            targets = [known.targets[line] for line in range(len(sources))]
         for encoder in self.caching:
             encoder.sentence_cache = SentenceCache()
         terms = [self.terms.tokens(sentence) for sentence in sentences] if self.terms else None
@@ -109,8 +124,7 @@ class DocumentTranslator:
         share the work, the lines of the others come last, with tokens and scores alone.
         """
         windows = functools.partial(self._windows, running)
-        selection = self.loaded.task.context_options().context_selection
-        across = self.dependent and selection in ("random", "shuffled", "swapped")
+        across = self.dependent and self._selection in ("random", "shuffled", "swapped")
         if ranks.count() == 1 or across and not running.targets.sizes.all():  # which read other documents'
             yield from running.wanted(lines, windows)
             return

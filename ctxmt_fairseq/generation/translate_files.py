@@ -62,7 +62,8 @@ def translate_file(
         targets = [loaded.encode_target(given[line]) for line in text.origins.tolist()]
     current = np.flatnonzero(text.current)
     running = translator.running_of(text, metadata, targets, current)
-    wanted = text.current | (translator.dependent and targets is None)
+    known = bool(running.targets.sizes.all())
+    wanted = text.current | (translator.dependent and not known)
     done: Dict[int, Dict[str, Any]] = {}
     with contextlib.ExitStack() as stack:
         journal: Optional[KeptTranslations] = None
@@ -73,7 +74,7 @@ def translate_file(
             journal = KeptTranslations(file, run, len(text.sentences), symbols, replace)
             stack.enter_context(journal)
             done.update(ranks.united(journal.done))
-        if targets is None:
+        if not known:
             for line, record in done.items():
                 running.record(line, torch.tensor(record["tokens"]))
         rest = [line for line in np.flatnonzero(wanted).tolist() if line not in done]

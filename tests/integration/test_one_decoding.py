@@ -44,6 +44,14 @@ def test_all_commands_translate_alike(decoding, s2to2, data, corpus):
     assert said in done.stdout + done.stderr
 
 
+def test_other_documents_that_are_context_are_translated_first(s2to2, data, corpus):
+    model, other = s2to2 / "checkpoint_last.pt", ("--context-selection", "random")
+    text = ("ctxmt", "translate", model, corpus / "test2.en", "--docids", corpus / "test2.docids", *SEARCH)
+    own = run(*text).stdout.splitlines()
+    found = run(*text, *other).stdout.splitlines()
+    assert generate(data, model, *other, "--seed", 3)[0] == found != own  # the seed of the training
+
+
 @pytest.mark.parametrize("decoding", ["prefix", "window"])
 def test_validation_scores_what_the_commands_translate(decoding, s2to2, data, corpus, tmp_path):
     """Twice in a run: the second validation must not see the first one's translations."""

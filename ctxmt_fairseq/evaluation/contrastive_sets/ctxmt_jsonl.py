@@ -1,7 +1,7 @@
 """Our own contrastive sets: JSON lines, one example on each line."""
 
 from pathlib import Path
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import ContrastiveExample, example_of_texts
@@ -36,10 +36,15 @@ class JsonLines(ContrastiveFormat):
 
     @classmethod
     def examples(cls, path: Path, documents: Optional[PathLike]) -> List[ContrastiveExample]:
-        examples = [_example(place, record) for place, record in json_lines(path)]
+        examples: Dict[str, ContrastiveExample] = {}
+        for place, record in json_lines(path):
+            example = _example(place, record)
+            if example.id in examples:  # systems are compared by id
+                raise place.error(f"the example {example.id} is there twice; take one out")
+            examples[example.id] = example
         if not examples:
             raise BadInput("expected one JSON object per line, found an empty file", path)
-        return examples
+        return list(examples.values())
 
 
 def _example(place: Place, record: Any) -> ContrastiveExample:

@@ -1,5 +1,6 @@
 """The formats of contrastive sets, and what a format must do."""
 
+import os
 from pathlib import Path
 from typing import Any, Iterable, List, Mapping, Optional, Sequence, Type
 
@@ -30,7 +31,7 @@ class ContrastiveFormat:
     def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
         """Read the set in a file or folder."""
         format, *_ = FORMATS.where(lambda kind: kind is cls)
-        name = path.name if path.is_dir() else path.stem
+        name = os.path.basename(os.path.abspath(path)) if path.is_dir() else path.stem  # "." has none
         examples = tuple(cls.examples(path, documents))
         if not examples:
             raise BadInput("expected examples, found none", path)

@@ -102,6 +102,7 @@ class Evaluator:
             [self.content, text.content, decoding, search, settings.options, options, settings.first],
             None if given is None else file_digest(Path(given)),
             *([settings.too_long] if settings.too_long != "error" else []),
+            *([_OTHERS] if selection in ("random", "shuffled") else []),
         ]
 
         def work() -> None:
@@ -208,6 +209,10 @@ class Evaluator:
     def _make(self, step: str, made_from: Any, files: List[str], work: Any, about: Any = None, **how: Any):
         if not self.ledger.make(step, made_from, files, work, about, **how):
             print(f"ctxmt: {step} is there already", file=sys.stderr)
+
+
+# Added when this changed, so that what an earlier version made in other documents' context is made again.
+_OTHERS = "translations of other documents are those in their own context"
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Compares systems on a contrastive set, by the examples that ``ctxmt contrast --examples`` wrote."""
 
+import logging
 from dataclasses import asdict, dataclass
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -14,6 +15,7 @@ from ctxmt_fairseq.evaluation.significance.seeds import OverSeeds, over_seeds, r
 from ctxmt_fairseq.text.json_files import get, json_lines
 from ctxmt_fairseq.text.text_lines import PathLike
 
+logger = logging.getLogger(__name__)
 Key = Tuple[str, str]  # set and id
 _HEAD = {
     "group": "{group}", "systems": "{b} - {a}", "examples": "{examples}", "a %": "{accuracy_a:.2f}",
@@ -29,11 +31,13 @@ ALL, DISC = (0, 0, "all"), (3, 0, "disc")  # groups of examples
 
 
 class Outcome(NamedTuple):
-    """An example's phenomenon, distance (None: unknown), and whether a system is right; a tie is wrong."""
+    """An example's phenomenon, distance (None: unknown), and whether a system is right by a convention; a tie
+    is wrong."""
 
     phenomenon: str
     distance: Optional[int]
     correct: bool
+    convention: str
 
     @property
     def groups(self) -> List[Tuple[int, int, str]]:
@@ -82,7 +86,9 @@ def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
         chosen, distance = (get(place, record, name, int, null=True) for name in ("chosen", "distance"))
         key = (get(place, record, "set", str), get(place, record, "id", str))
         correct = chosen == get(place, record, "correct", int)
-        outcome = Outcome(get(place, record, "phenomenon", str), distance, correct)
+        outcome = Outcome(
+            get(place, record, "phenomenon", str), distance, correct, str(record.get("convention", "?"))
+        )
         if key in outcomes:
             raise place.error(f"the example {key[1]} of {key[0]} is there twice; take one out")
         outcomes[key] = outcome
@@ -133,6 +139,9 @@ def _check_alike(first_path: str, first: Dict[Key, Outcome], path: str, outcomes
             raise BadInput(f"expected the examples of {first_path}, but {one} is not in both", path)
         if mine[:2] != other[:2]:
             raise BadInput(f"{one} has another phenomenon or distance than in {first_path}", path)
+    here, there = (", ".join(sorted({each.convention for each in of.values()})) for of in (outcomes, first))
+    if here != there:
+        logger.warning("%s: right by %s, in %s by %s", path, here, first_path, there)
 
 
 def comparison_table(comparisons: Sequence[ContrastComparison]) -> str:

@@ -107,6 +107,13 @@ class RunningDocuments:
         """Keep a translation (T,), which ends with ``</s>``, as target context of later lines."""
         self.targets[line] = tokens.cpu().long()
 
+    def record_best(self, line: int, nbest: List[Hypothesis]) -> None:
+        """Keep the best hypothesis, unless the line has a target sentence."""
+        if not len(self.targets[line]):
+            words = nbest[0]["tokens"].cpu()
+            start = self.rest[:-1] if len(words) > 1 else self.rest[:0]
+            self.record(line, torch.cat([start, words]))
+
     def batch(self, lines: Sequence[int], forced: bool) -> Tuple[Dict[str, Any], List[torch.Tensor]]:
         """Build the windows around ``lines``, without the farthest context where the models cannot hold it: a
         batch of the dataset's collater (its rows are sorted by length: see its ``id``), and the target
@@ -204,8 +211,5 @@ class RunningDocuments:
         before = parts.sentences if keep == "first" else 0
         results = dict(zip((parts.lines - before).tolist(), hypotheses, strict=True))
         for line, nbest in results.items():
-            if not len(self.targets[line]):
-                words = nbest[0]["tokens"].cpu()
-                start = self.rest[:-1] if len(words) > 1 else self.rest[:0]
-                self.record(line, torch.cat([start, words]))
+            self.record_best(line, nbest)
         return results

@@ -1,6 +1,6 @@
 """A split of a data folder in fairseq's commands, where a sentence needs others of its document."""
 
-from typing import Any, Dict, Iterator, List, Sequence, Set, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 import numpy as np
 from fairseq import utils
@@ -28,11 +28,15 @@ class SplitTranslations:
             targets = [dataset.target[line] for line in range(len(sources))]
         self.dependent = task.dependent
         self.documents = dataset.builder.documents
-        self.running = RunningDocuments(
-            *(task, sources, self.documents, targets, limits),
-            contexts=getattr(dataset, "contexts", None),
-            current=lines,
-        )
+
+        def running(task: Any) -> RunningDocuments:
+            more = {"contexts": getattr(dataset, "contexts", None), "current": lines}
+            return RunningDocuments(task, sources, self.documents, targets, limits, **more)
+
+        self.running = running(task)
+        self._own: Optional[RunningDocuments] = None  # gives other documents' translations as context
+        if self.dependent and dataset.options.context_selection in ("random", "shuffled"):
+            self._own = running(task.with_options(context_selection="document"))
         self.longest = int(dataset.window_sizes.source.max(initial=1))
         self._lines: Set[int] = set(lines.tolist())
         self._found: Dict[int, List[Hypothesis]] = {}
@@ -42,12 +46,18 @@ class SplitTranslations:
     ) -> List[List[Hypothesis]]:
         """The n-best lists of some lines; a batch has about so many source tokens, pads included. Lines that
         come again, as in a worker that has run out of batches, are translated again, to the same."""
+        width = max(1, tokens // self.longest)
+        if self._own is not None:
+            for batch in schedule(self.documents, sorted(self._lines), width, True):
+                self._own.translate(generator, models, batch, WindowCount())
+            for line in self._lines:
+                self.running.record(line, self._own.targets[line])
+            self._own = None
         starts, _ = self.documents.bounds(np.asarray(lines))
         spans = zip(starts.tolist(), lines, strict=True)
         earlier = {each for start, line in spans for each in range(start, line)} & self._lines
         missing = {line for line in earlier if self.dependent and not len(self.running.targets[line])}
         todo = sorted((missing | set(lines)) - self._found.keys())
-        width = max(1, tokens // self.longest)
 
         def windows(ends: List[int], keep: str) -> Iterator[Translation]:
             for batch in schedule(self.documents, ends, width, self.dependent):

@@ -34,6 +34,15 @@ def test_a_pipe_and_a_link_are_written_and_stay(tmp_path, score):
     assert names(tmp_path) == ["fifo", "hyp", "link", "real"]
 
 
+def test_files_are_written_though_nobody_reads_the_table_on(tmp_path, score, monkeypatch):
+    receive, send = os.pipe()
+    os.close(receive)  # as head does, once it has its lines
+    with open(send, "w", buffering=1) as closed:
+        monkeypatch.setattr("sys.stdout", closed)
+        assert score("scores.json") == 1
+    assert json.loads((tmp_path / "scores.json").read_text())["sentences"] == 1
+
+
 MODEL, MISSING = "model.pt", "missing/out"
 COMMANDS = {
     "score": ["score", "hyp", "hyp", "--json", MISSING],

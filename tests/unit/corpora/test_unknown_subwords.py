@@ -65,6 +65,11 @@ def test_another_script(folder):
     assert cause(folder, "Кот спит на окне .", "собака") == SCRIPT
 
 
+def test_capitals_that_are_rare(tmp_path):
+    folder = _folder(tmp_path, [*WORDS, "It", "The"], True)
+    assert cause(folder, "But the Zebra sleeps .") == LANGUAGE
+
+
 def test_capitals_of_another_script(russian):
     assert cause(russian, "Кот спит .", "Собака лает .") == CAPITALS
     assert cause(russian, "THE WÜST") == SCRIPT

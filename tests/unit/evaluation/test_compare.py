@@ -105,6 +105,17 @@ def test_contrast(tmp_path, capsys):
     assert "+50.00" in printed and "disc" in printed
 
 
+def test_systems_that_were_scored_by_other_conventions_are_told(tmp_path, caplog):
+    summed = examples(tmp_path / "sum", "1010")
+    mean = write(
+        tmp_path / "mean", [x.replace("sum-", "mean-") for x in Path(summed).read_text().splitlines()]
+    )
+    compare_contrast([("a", summed), ("b", summed)])
+    assert not caplog.text
+    compare_contrast([("a", summed), ("b", mean)])
+    assert f"{mean}: right by mean-current, in {summed} by sum-current" in caplog.text
+
+
 def test_a_phenomenon_with_the_name_of_another_group_is_a_group_of_its_own(tmp_path):
     names = ("all", "disc", "distance 1", "x")
     runs = [

@@ -81,6 +81,11 @@ def test_opensubs_errors(opensubs, name, lines, expected):
     assert expected in error(opensubs)
 
 
+def test_the_folder_that_one_is_in_has_its_name(opensubs, monkeypatch):
+    monkeypatch.chdir(opensubs)
+    assert read_contrastive_set(".").name == opensubs.name
+
+
 def test_opensubs_missing_target(opensubs):
     (opensubs / "Films.c1.context.trg").unlink()
     assert "Films.c1.context.trg: no such file" in error(opensubs)

@@ -83,6 +83,7 @@ def test_the_documented_example_is_readable(tmp_path, where):
         ),
         (json.dumps(own_record(distance="far")), "expected a whole number at the key 'distance'"),
         ("", "expected JSON"),
+        (json.dumps(own_record(phenomenon="x")), "the example cata-1 is there twice; take one out"),
     ],
 )
 def test_jsonl_errors_name_the_line(tmp_path, line, expected):
@@ -174,7 +175,8 @@ def assert_same(example, source, current, targets, correct, distance):
 @given(st.lists(examples(after=True), min_size=1, max_size=4))
 def test_jsonl_round_trip(tmp_path, records):
     keys = ("source", "current", "targets", "correct", "distance")
-    lines = [json.dumps(own_record(**dict(zip(keys, record, strict=True)))) for record in records]
+    records_of = (dict(zip(keys, record, strict=True)) for record in records)
+    lines = [json.dumps(own_record(id=str(n), **each)) for n, each in enumerate(records_of)]
     result = read_contrastive_set(write(tmp_path / "own.jsonl", *lines))
     for example, record in zip(result.examples, records, strict=True):
         assert_same(example, *record)

@@ -47,6 +47,8 @@ def test_results_are_those_of_translate_score_and_contrast(models, text, tmp_pat
         for context in contexts:
             name = decoding if context == "trained" else f"{decoding}.{context}"
             selection = () if context == "trained" else ("--context-selection", context)
+            if name in ("prefix.random", "prefix.shuffled") and task == "document_window":
+                selection += ("--target-context-from", single / "prefix.hyp")
             hypothesis = single / f"{name}.hyp"
             run(
                 "translate", model, f"{text}.en", "--docids", f"{text}.docids", "--output", hypothesis,

@@ -89,6 +89,19 @@ def test_files_that_hold_more_than_sentences(files, tmp_path):
         read_translation(scored, [files["ref"]])
 
 
+@pytest.mark.parametrize(
+    "wrapped", ['"{}"', "{n}. {}", "H-{n}\t-0.25\t{}", '{{"translation": "{}"}}', "{n} ||| {} ||| -2"]
+)
+def test_what_other_programs_write_around_a_translation_is_told(tmp_path, caplog, wrapped):
+    plain = write(tmp_path / "plain", [f"Line {n} ." for n in range(11)])
+    hypothesis = write(tmp_path / "hyp", [wrapped.format(f"Line {n} .", n=n) for n in range(10)] + [""])
+    read_translation(plain, [plain])
+    read_translation(hypothesis, [hypothesis])
+    assert not caplog.text
+    read_translation(hypothesis, [plain])
+    assert "all lines have more than a translation" in caplog.text
+
+
 def test_context_only_lines_are_left_out(files, tmp_path):
     marks = write(tmp_path / "marks", [0, 0, 1, 0, 1])
     translation = read_translation(files["hyp"], [files["ref"]], files["ids"], marks)

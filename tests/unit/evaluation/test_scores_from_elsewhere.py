@@ -100,6 +100,9 @@ def test_what_is_missing_or_too_much_is_one_line(sets, ctxmt, tmp_path):
     assert "leave out --json and --examples" in none.err
     for both in ((), ("--scores", scores, "--print-candidates")):
         assert "give one of MODEL, --print-candidates and --scores" in ctxmt(sets[0], *both, code=2).err
+    for without in (("--print-candidates",), ("--scores", scores)):
+        error = ctxmt(sets[0], *without, "--source-context", 0, code=2).err
+        assert "leave out --source-context: only a MODEL heeds it" in error
 
 
 def _first(path, count):
