@@ -93,7 +93,7 @@ class DocumentTranslator:
             known = first.running(sources, documents, None, contexts, None, sentences)
             shown: Any = {"total": len(sources), "unit": "sentence", "desc": "own context", "disable": None}
             for line, nbest in tqdm(first.translate(known, range(len(sources))), leave=False, **shown):
-                known.record_best(line, nbest)
+                known.record_translation(line, nbest[0]["tokens"])
             targets = [known.targets[line] for line in range(len(sources))]
         for encoder in self.caching:
             encoder.sentence_cache = SentenceCache()

@@ -76,7 +76,7 @@ def translate_file(
             done.update(ranks.united(journal.done))
         if not known:
             for line, record in done.items():
-                running.record(line, torch.tensor(record["tokens"]))
+                running.record_translation(line, torch.tensor(record["tokens"]))
         rest = [line for line in np.flatnonzero(wanted).tolist() if line not in done]
         found = translator.translate(running, rest)
         how: Any = {"total": len(rest), "unit": "sentence", "leave": output is not None, "disable": None}

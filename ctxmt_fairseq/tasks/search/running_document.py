@@ -107,12 +107,11 @@ class RunningDocuments:
         """Keep a translation (T,), which ends with ``</s>``, as target context of later lines."""
         self.targets[line] = tokens.cpu().long()
 
-    def record_best(self, line: int, nbest: List[Hypothesis]) -> None:
-        """Keep the best hypothesis, unless the line has a target sentence."""
+    def record_translation(self, line: int, words: torch.Tensor) -> None:
+        """Keep what a search found (T,), behind what targets begin with, unless the line has a target."""
         if not len(self.targets[line]):
-            words = nbest[0]["tokens"].cpu()
             start = self.rest[:-1] if len(words) > 1 else self.rest[:0]
-            self.record(line, torch.cat([start, words]))
+            self.record(line, torch.cat([start, words.cpu()]))
 
     def batch(self, lines: Sequence[int], forced: bool) -> Tuple[Dict[str, Any], List[torch.Tensor]]:
         """Build the windows around ``lines``, without the farthest context where the models cannot hold it: a
@@ -211,5 +210,5 @@ class RunningDocuments:
         before = parts.sentences if keep == "first" else 0
         results = dict(zip((parts.lines - before).tolist(), hypotheses, strict=True))
         for line, nbest in results.items():
-            self.record_best(line, nbest)
+            self.record_translation(line, nbest[0]["tokens"])
         return results

@@ -106,3 +106,17 @@ def test_a_budget_is_a_number_of_tokens_that_travels_with_the_model():
     )
     with pytest.raises(BadInput, match="--window-tokens -1: expected a number of tokens, or 0"):
         WindowOptions(window_tokens=-1)
+
+
+def test_translations_stand_behind_what_targets_begin_with():
+    """Also those that an interrupted translation has kept; a given target sentence stays."""
+    data = dataset(window=dict(target_context=1))
+    task = SimpleNamespace(
+        target_start=torch.tensor([9]), target_dictionary=VOCABULARY, build_dataset=lambda *given, **more: data
+    )
+    end = VOCABULARY.eos()
+    given = [torch.tensor([9, 7, end])] + [torch.tensor([], dtype=torch.long)] * (len(data) - 1)
+    running = RunningDocuments(task, list(data.source), data.builder.documents, given)
+    for line, words in enumerate(([8, end], [8, end], [end])):
+        running.record_translation(line, torch.tensor(words))
+    assert [running.targets[line].tolist() for line in range(3)] == [[9, 7, end], [9, 8, end], [end]]
