@@ -161,6 +161,8 @@ def load_models(
         else:
             loaded, _, task = load_ensemble([str(file)], overrides, task, state=state)
         models += loaded
+    if len(models) > 1 and any(isinstance(model, ConvertedModel) for model in models):
+        raise BadInput("an ensemble: CTranslate2 has none")
     for model in models:
         model.eval().to("cpu" if isinstance(model, ConvertedModel) else chosen)
     subwords = [Subwords.load(folder, language) for language in (task.cfg.source_lang, task.cfg.target_lang)]
