@@ -162,6 +162,17 @@ def index_of(folder, name):
     write(folder / "model.safetensors.index.json", {"weight_map": {"model.shared.weight": name}})
 
 
+def untied(folder):
+    parameters = load_file(folder / "model.safetensors")
+    parameters["lm_head.weight"] = -parameters["model.shared.weight"]
+    save_file(parameters, folder / "model.safetensors")
+
+
+def saved_by_transformers_5(folder):
+    config(folder, model_type="m2m_100", activation_function="relu")
+    (folder / "vocab.json").rename(folder / "tokenizer.json")
+
+
 FC1 = "model.encoder.layers.0.fc1.weight"
 SPOILED = {
     "truncated": (truncated, "model.safetensors: is no file of safetensors, or a damaged one"),
@@ -191,6 +202,8 @@ SPOILED = {
     "mbart 25": (lambda x: config(x, model_type="mbart"), "model_type mbart"),
     "other start": (lambda x: config(x, decoder_start_token_id=0), "decoder_start_token_id 0"),
     "not tied": (lambda x: config(x, tie_word_embeddings=False), "tie_word_embeddings False"),
+    "another output": (untied, "shared.weight and lm_head.weight: expected the same numbers"),
+    "no pieces": (saved_by_transformers_5, "sentencepiece.bpe.model: no such file; transformers 5 saves"),
     "one language": (lambda x: tokenizer(x, target_lang=None), "give two languages"),
     "language as path": (lambda x: tokenizer(x, target_lang="../fr"), "two languages"),
     "numbers": (lambda x: changed(x, "vocab.json", more=7), "vocab.json: expected a number from 0 on"),
