@@ -102,6 +102,9 @@ def test_what_it_was_made_of_is_not_needed_again(folder, capsys):
     loaded = load_models(folder.parent / "out", device="cpu")
     first = loaded.model.state_dict()
     assert first["encoder.embed_tokens.weight"].data_ptr() == first["decoder.embed_tokens.weight"].data_ptr()
+    (folder.parent / "out/spm.fr.model").unlink()
+    with pytest.raises(BadInput, match="spm.fr.model: no such file"):
+        load_models(folder.parent / "out", device="cpu")
 
 
 def test_weights_may_be_in_several_files_or_in_half(folder):
