@@ -60,6 +60,8 @@ class HubFamily(Family):
         source, target = languages.source or pair[0], languages.target or pair[1]
         if not (isinstance(source, str) and isinstance(target, str)) or source == target:
             raise BadInput("give two languages, --source-lang and --target-lang", folder.path)
+        if [source, target] == [*reversed(pair)]:
+            raise BadInput(f"translates {target} to {source}, not {source} to {target}", folder.path)
         source, target = str(source), str(target)  # torch saves no other class
         options = {**self.sizes(folder), "arch": self.archs, "source_lang": source, "target_lang": target}
         parameters = folder.parameters()

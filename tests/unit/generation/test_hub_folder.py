@@ -123,6 +123,13 @@ def test_weights_may_be_in_several_files_or_in_half(folder):
     assert torch.equal(found["decoder.layers.0.fc1.weight"], expected)
 
 
+def test_the_other_direction_is_refused(folder, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        imported(folder, "--source-lang", "fr", "--target-lang", "en")
+    assert "hub: translates en to fr, not fr to en" in capsys.readouterr().err
+    assert imported(folder, "--source-lang", "fr", "--target-lang", "nl") == 0
+
+
 def test_a_languages_token_must_be_a_symbol(folder):
     assert imported(folder) == 0
     for tokens in ({"en": ">>xx<<"}, {"fr": "a b"}, {"en": 1}, {"fr": "</s> "}, []):
