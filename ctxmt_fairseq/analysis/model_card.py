@@ -25,6 +25,7 @@ from ctxmt_fairseq.text.text_lines import file_digest, read_text
 
 # What stays with an exported model of its training: elsewhere nothing of it is left.
 KEPT = ("parameters", "updates", "data", "command", "scores")
+_USER_DIR = re.compile(r"--user-dir (\S*/ctxmt_fairseq|'[^']*/ctxmt_fairseq')(?!\S)")
 _HOW = ("window", "decoding", "n")  # of a score, what a card says
 
 
@@ -114,9 +115,12 @@ def _in_words(values: Dict[str, Any]) -> str:
 
 
 def _command(run: Path) -> Optional[str]:
-    """What ``ctxmt train`` has started."""
+    """What ``ctxmt train`` has started, wherever this package is."""
     file = run / "train.sh"
-    return read_text(file).decode("utf-8", "replace").partition("\n")[2].strip() if file.is_file() else None
+    if not file.is_file():
+        return None
+    command = read_text(file).decode("utf-8", "replace").partition("\n")[2].strip()
+    return _USER_DIR.sub('--user-dir "$(ctxmt user-dir)"', command)
 
 
 def _scores(path: Path) -> List[Dict[str, Any]]:

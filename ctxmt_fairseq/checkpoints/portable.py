@@ -12,6 +12,7 @@ from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.text.json_files import Place, get, load_json
 
+CHECKPOINT = "checkpoint.pt"  # in a folder that is a model, or WEIGHTS
 WEIGHTS, OPTIONS = "model.safetensors", "checkpoint.json"
 CONVERTED = "model.bin"  # the parameters as CTranslate2 has them
 _SHARED = "shared"  # parameters that are another one's tensor, by their names

@@ -20,7 +20,7 @@ from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput, as_bad_input
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, EVALUATING, SECTIONS, modules_of, reduced
-from ctxmt_fairseq.checkpoints.portable import CONVERTED, read_portable
+from ctxmt_fairseq.checkpoints.portable import CHECKPOINT, CONVERTED, WEIGHTS, read_portable
 from ctxmt_fairseq.checkpoints.shapes import check_shapes
 
 _load_ensemble = checkpoint_utils.load_model_ensemble_and_task
@@ -57,9 +57,11 @@ def peek(path: Path, mmap: bool = True) -> Any:
     """Load what ``torch.save`` has saved, and leave the tensors on disk unless ``mmap`` is false; or what
     ``write_portable`` has written, by the parameters' file."""
     if not path.is_file():
-        folder = next((f for f in (path, path.parent) if (f / "checkpoints").is_dir()), None)
-        where = f"; those of the training are in {folder / 'checkpoints'}" if folder else ""
-        raise BadInput(f"no such checkpoint{where}", path)
+        folders = (path / "checkpoints", path.parent / "checkpoints")
+        found = [f"; those of the training are in {folder}" for folder in folders if folder.is_dir()]
+        models = (path / name for name in (CHECKPOINT, WEIGHTS))
+        found += [f"; that of the folder is {model}" for model in models if model.is_file()]
+        raise BadInput("".join(["no such checkpoint", *found[:1]]), path)
     if path.suffix == ".safetensors" or path.name == CONVERTED:
         return read_portable(path)
     try:

@@ -44,7 +44,8 @@ def read_description(folder: PathLike) -> Dict[str, Any]:
         get(Place(path, part="given_symbols"), {language: symbols}, language, int)
     for language in description.get("language_tokens", {}):
         get(Place(path, part="language_tokens"), description["language_tokens"], language, str)
-    get(place, {"license": None, **description}, "license", str, null=True)
+    for key, kind in (("license", str), ("sentencepiece", dict)):
+        get(place, {key: None, **description}, key, kind, null=True)
     for name, split in description["splits"].items():
         inner = Place(path, part=f"split {name!r}")
         get(inner, split, "sentences", int)

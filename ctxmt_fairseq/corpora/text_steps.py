@@ -212,14 +212,14 @@ class TextSteps:
     @classmethod
     def of_entries(cls, entries: Sequence[Any], folder: PathLike, language: str) -> "TextSteps":
         """Make the steps of the list in ``ctxmt.json`` of a folder, which has their files."""
-        steps = []
+        steps: Dict[str, TextStep] = {}
         for entry in entries:
             name = entry.get("step") if isinstance(entry, dict) else None
-            if not isinstance(name, str) or name not in STEPS:
-                message = f"{KEY}: this version knows the steps {', '.join(STEPS)}, not {entry!r}"
+            if not isinstance(name, str) or name not in STEPS or name in steps:
+                message = f"{KEY}: this version knows the steps {', '.join(STEPS)}, each once, not {entry!r}"
                 raise BadInput(message, Path(folder) / DESCRIPTION)
-            steps.append(STEPS[name].load(entry, Path(folder), language))
-        return cls(steps, language)
+            steps[name] = STEPS[name].load(entry, Path(folder), language)
+        return cls([*steps.values()], language)
 
     def apply(self, text: str) -> str:
         """Turn a sentence into what the models read, before it is cut into subwords."""

@@ -6,8 +6,9 @@ import unicodedata
 from collections import Counter
 from typing import Any, Callable, Iterable, Iterator, Optional, Set, Tuple
 
+from ctxmt_fairseq.corpora.bpe_codes import SEPARATOR
 from ctxmt_fairseq.corpora.data_folder import PathLike
-from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.corpora.subwords import WORD_START, Subwords
 
 logger = logging.getLogger(__name__)
 TOLERATED = 0.05  # up to this share of unknown subwords there is no warning
@@ -20,6 +21,10 @@ CAPITALS = (
 )
 SCRIPT = "another script than the vocabulary's (are the languages exchanged?)"
 UNTOKENISED = "untokenised text, where the vocabulary has punctuation as words of its own"
+UNCUT = (
+    "whole words, where the vocabulary has pieces: cut the text as the model's was, or make the data folder "
+    "with its subwords (preprocess --bpe-codes or --spm), which does it everywhere"
+)
 LANGUAGE = "another language or subject than the training text's"
 CUT = (
     "BPE codes that the model had with a vocabulary (preprocess --bpe-vocabulary; if that is lost, give "
@@ -45,7 +50,7 @@ def warn_of_unknown(
     share = unknown.total() / max(total, 1)
     if share > TOLERATED:
         kind = "subwords" if subwords.cuts_words else "words"
-        pieces = (piece.strip("▁").removesuffix("@@") for piece, _ in unknown.most_common(5))
+        pieces = (piece.strip(WORD_START).removesuffix(SEPARATOR) for piece, _ in unknown.most_common(5))
         examples = ", ".join(f'"{piece}"' for piece in pieces)
         logger.warning(
             "%s: %.1f %% of the %s are unknown to the vocabulary (%d of %d: %s); the likely cause: %s",
@@ -57,17 +62,24 @@ def warn_of_unknown(
 
 def likely_cause(unknown: Counter, subwords: Subwords, dictionary: Any) -> str:
     """Find the cause that explains most of the unknown subwords."""
+    pieces = sum(map(_is_piece, dictionary.symbols))
+    if not subwords.cuts_words and pieces > len(dictionary) // 100 and not any(map(_is_piece, unknown)):
+        return UNCUT
     scripts = _scripts_of(dictionary)
     known = _knows(subwords, dictionary)
     cased = any(symbol != symbol.lower() for symbol in _symbols(dictionary))
     causes: Counter = Counter()
     for piece, count in unknown.most_common(_KINDS):
-        text = piece.replace("▁", " ").removesuffix("@@").strip()
+        text = piece.replace(WORD_START, " ").removesuffix(SEPARATOR).strip()
         if text and not known(text):
             causes[_cause(text, scripts, known, cased)] += count
         elif text and subwords.steps.separator:  # SentencePiece cuts so next to an unknown character
             causes[CUT] += count
     return max(causes, key=causes.__getitem__, default=LANGUAGE)
+
+
+def _is_piece(symbol: str) -> bool:
+    return symbol.startswith(WORD_START) or symbol.endswith(SEPARATOR)
 
 
 def _cause(text: str, scripts: Set[str], known: Callable[[str], bool], cased: bool) -> str:

@@ -134,8 +134,6 @@ class ConvertedSearch(SequenceGenerator):
 
     def __init__(self, models: Any, *args: Any, **kwargs: Any):
         super().__init__(models, *args, **kwargs)
-        if self.model.models_size > 1:
-            raise BadInput("an ensemble: CTranslate2 has none")
         blocker = self.repeat_ngram_blocker
         for name, given in (("unkpen", self.unk_penalty), ("no_repeat_ngram_size", blocker is not None)):
             if given:

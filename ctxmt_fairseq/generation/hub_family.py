@@ -60,6 +60,8 @@ class HubFamily(Family):
         source, target = languages.source or pair[0], languages.target or pair[1]
         if not (isinstance(source, str) and isinstance(target, str)) or source == target:
             raise BadInput("give two languages, --source-lang and --target-lang", folder.path)
+        if [source, target] == [*reversed(pair)]:
+            raise BadInput(f"translates {target} to {source}, not {source} to {target}", folder.path)
         source, target = str(source), str(target)  # torch saves no other class
         options = {**self.sizes(folder), "arch": self.archs, "source_lang": source, "target_lang": target}
         parameters = folder.parameters()
@@ -149,17 +151,21 @@ class HubFamily(Family):
 
     def parameters(self, options: Dict[str, Any], parameters: Parameters) -> Parameters:
         made, shared = dict(parameters), options.get("share_all_embeddings")
-        tables = {name: made.pop(name, None) for name in (*_TIED, _ENCODER, _DECODER, OUTPUT)}
+        tables = {name: made.pop(name) for name in (*_TIED, _ENCODER, _DECODER, OUTPUT) if name in made}
 
-        def first(*names: str) -> Tensor:
-            found = [tables[name] for name in names if tables[name] is not None]
+        def only(*names: str) -> Tensor:
+            found = {name: tables[name] for name in names if name in tables}
             if not found:
                 raise BadInput(f"expected embeddings, {' or '.join(names)}")
-            return found[0]
+            (one, table), *others = found.items()
+            for other, same in others:
+                if not torch.equal(table, same):
+                    raise BadInput(f"{one} and {other}: expected the same numbers")
+            return table
 
         every = (_TIED[0], _ENCODER, _DECODER, *_TIED[1:])
-        made[_ENCODER] = first(*(every if shared else (_ENCODER,)))
-        made[_DECODER] = made[OUTPUT] = first(*(every if shared else (_DECODER, OUTPUT, _TIED[1])))
+        made[_ENCODER] = only(*(every if shared else (_ENCODER,)))
+        made[_DECODER] = made[OUTPUT] = only(*(every if shared else (_DECODER, OUTPUT, _TIED[1])))
         for side in ("encoder", "decoder"):
             made[f"{side}.version"] = torch.tensor([3.0])  # else fairseq drops the final layer norms
             table = None if self.learned else made.pop(f"{side}.embed_positions.weight", None)

@@ -15,6 +15,7 @@ from ctxmt_fairseq.checkpoints.reading import peek
 from ctxmt_fairseq.text.json_files import Place, get, load_json
 
 CONFIG, TOKENIZER = "config.json", "tokenizer_config.json"
+_INSTEAD = "; transformers 5 saves tokenizer.json in its place: copy it from the model that was trained on"
 _WEIGHTS = (WEIGHTS, "pytorch_model.bin")
 
 
@@ -36,7 +37,8 @@ class HubFolder:
         path = self.path / name
         check_inside(path, self.path)
         if not path.is_file():
-            raise BadInput("no such file", path)
+            instead = name.endswith(".model") and self.has("tokenizer.json")
+            raise BadInput("no such file" + instead * _INSTEAD, path)
         return path
 
     def json(self, name: str, optional: bool = False) -> Dict[str, Any]:

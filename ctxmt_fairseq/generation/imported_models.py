@@ -20,12 +20,14 @@ from ctxmt_fairseq.base.registry import Registry
 from ctxmt_fairseq.checkpoints.allowed import check_parameters
 from ctxmt_fairseq.checkpoints.known_symbols import symbols_digest
 from ctxmt_fairseq.checkpoints.options import declared_options, mapping
+from ctxmt_fairseq.checkpoints.portable import CHECKPOINT
 from ctxmt_fairseq.checkpoints.reading import FAST_PATH, naming, peek
 from ctxmt_fairseq.corpora.data_folder import new_folder, write_description
 from ctxmt_fairseq.corpora.subwords import PathLike, model_names
+from ctxmt_fairseq.corpora.vocabulary import find_models
 from ctxmt_fairseq.data.binarised import checked_dictionary
 from ctxmt_fairseq.data.context_options import flag
-from ctxmt_fairseq.generation.loading import CHECKPOINT, load_models
+from ctxmt_fairseq.generation.loading import load_models
 from ctxmt_fairseq.models.initialisation import SIZE_OPTIONS
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.text.text_lines import file_digest, read_bytes
@@ -147,7 +149,8 @@ def import_model(given: Given, out: PathLike, overwrite: bool = False) -> str:
         named = dict(zip(("source_lang", "target_lang"), languages, strict=True))
         joined = len(set(digests.values())) == 1
         described = {"joined_dictionary": joined, "dictionaries": digests, "text_steps": [], "splits": {}}
-        write_description(made, {**named, **described, **given.described})
+        models = dict(zip(languages, find_models(made, list(languages)), strict=True))
+        write_description(made, {**named, **described, "sentencepiece": models, **given.described})
         torch.save(saved, made / CHECKPOINT)
         try:
             load_models(made, device="cpu")

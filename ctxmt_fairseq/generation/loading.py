@@ -15,7 +15,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.folders import check_inside
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
 from ctxmt_fairseq.checkpoints.options import mapping
-from ctxmt_fairseq.checkpoints.portable import CONVERTED, WEIGHTS
+from ctxmt_fairseq.checkpoints.portable import CHECKPOINT, CONVERTED, WEIGHTS
 from ctxmt_fairseq.checkpoints.reading import load_ensemble, read, upgraded
 from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
@@ -24,7 +24,6 @@ from ctxmt_fairseq.generation.converted_models import ConvertedModel, load_conve
 from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 
-CHECKPOINT = "checkpoint.pt"  # in a folder that is a model, or WEIGHTS
 Paths = Union[PathLike, Sequence[PathLike]]
 
 
@@ -161,6 +160,8 @@ def load_models(
         else:
             loaded, _, task = load_ensemble([str(file)], overrides, task, state=state)
         models += loaded
+    if len(models) > 1 and any(isinstance(model, ConvertedModel) for model in models):
+        raise BadInput("an ensemble: CTranslate2 has none")
     for model in models:
         model.eval().to("cpu" if isinstance(model, ConvertedModel) else chosen)
     subwords = [Subwords.load(folder, language) for language in (task.cfg.source_lang, task.cfg.target_lang)]

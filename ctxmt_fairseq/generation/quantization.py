@@ -23,7 +23,7 @@ def quantize(models: Sequence[nn.Module]) -> None:
     if torch.backends.quantized.engine in (None, "none"):
         raise BadInput("--quantization int8: torch has no 8-bit products for this processor")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # it moves to torchao, which is no dependency
+        warnings.simplefilter("ignore")  # it moves to torchao, which is no dependency
         for model in models:
             layers = {
                 name: torch.ao.quantization.default_dynamic_qconfig

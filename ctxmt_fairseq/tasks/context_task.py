@@ -73,7 +73,8 @@ class ContextTask(DecodingTask):
         if None in (cfg.source_lang or None, cfg.target_lang or None):
             cfg.source_lang, cfg.target_lang = languages_of(folder) or data_utils.infer_language_pair(folder)
             if cfg.source_lang is None:
-                raise BadInput("tells no languages: give --source-lang and --target-lang", folder)
+                told = "no ctxmt.json and no names of files tell its languages"
+                raise BadInput(f"{told}; fairseq's commands have --source-lang and --target-lang", folder)
         task = super().setup_task(cfg, **kwargs)
         check_shards(task)
         return task

@@ -59,13 +59,14 @@ def test_scores_are_those_of_this_very_model(run, state):
     next(iter(other["model"].values())).add_(1.0)
     (run / "evaluation").mkdir()
     averaged = save(run / "evaluation/averaged.pt", other)
-    (run / "train.sh").write_text("#!/bin/sh\nfairseq-train data\n")
+    (run / "train.sh").write_text("#!/bin/sh\nfairseq-train data --user-dir '/my home/ctxmt_fairseq' --cpu\n")
+    command = 'fairseq-train data --user-dir "$(ctxmt user-dir)" --cpu'
     for of, without in ((best, averaged), (averaged, best)):
         record = {**results({"prefix": 20.0}), "checkpoints": [file_digest(of)]}
         (run / "evaluation/results.json").write_text(json.dumps(record))
         found, none = card(of, data), card(without, data)
         assert {one["measure"]: one["value"] for one in found["scores"]} == {"bleu": 20.0, "chrf2": 40.0}
-        assert none["scores"] == [] and none["command"] == found["command"] == "fairseq-train data"
+        assert none["scores"] == [] and none["command"] == found["command"] == command
     (run / "evaluation/results.json").write_text("[]")
     assert card(averaged, data)["scores"] == []
 

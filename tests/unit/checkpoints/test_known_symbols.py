@@ -213,6 +213,10 @@ def test_a_checkpoint_that_is_not_there_is_refused(tmp_path):
     _, build = task_of(data_folder(tmp_path / "data"), "--sentence-checkpoint", str(tmp_path / "gone"))
     with pytest.raises(BadInput, match="gone: no such checkpoint"):
         build()
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "gone/checkpoint.pt").touch()
+    with pytest.raises(BadInput, match="gone: no such .*; that of the folder is .*gone/checkpoint.pt"):
+        build()
 
 
 def test_validation_with_bleu_undoes_the_text_steps(tmp_path):

@@ -1,6 +1,7 @@
 """ctxmt preprocess: what a data folder holds, compared with the text it was made from."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -144,6 +145,14 @@ def test_subwords_come_back_as_the_text(learned, kind):
     names = {"joint": ["spm.model"] * 2, "separate": ["spm.en.model", "spm.fr.model"]}[kind]
     assert list(description["sentencepiece"].values()) == names
     assert all((root / kind / name).is_file() for name in names)
+
+
+def test_a_lost_model_is_missed(learned, tmp_path):
+    folder = shutil.copytree(learned[0] / "separate", tmp_path / "data")
+    (folder / "spm.en.model").unlink()
+    assert Subwords.load(folder, "fr").cuts_words
+    with pytest.raises(BadInput, match="spm.en.model: no such file"):
+        Subwords.load(folder, "en")
 
 
 def test_the_same_text_gives_the_same_folder(learned, tmp_path):

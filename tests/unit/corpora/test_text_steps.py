@@ -113,7 +113,12 @@ def test_like_takes_the_steps_and_their_files_over(monkeypatch, tmp_path):
     assert subwords.encode("The Cat.") == "the cat ." and subwords.decode("the cat .") == "the cat."
 
 
-@pytest.mark.parametrize("entries", [{}, ["lowercase"], [{}], [{"step": "rot13"}], [{"step": ["a"]}], None])
+TWICE = [{"step": "lowercase"}] * 2  # of a hundred thousand each would be loaded
+
+
+@pytest.mark.parametrize(
+    "entries", [{}, ["lowercase"], [{}], [{"step": "rot13"}], [{"step": ["a"]}], TWICE, None]
+)
 def test_steps_that_are_none_are_refused(tmp_path, entries):
     data = folder_with(tmp_path / "data")
     description = {**json.loads((data / "ctxmt.json").read_text()), "text_steps": entries}

@@ -5,6 +5,7 @@ import random
 from collections import Counter
 
 import pytest
+from fairseq.data import Dictionary
 
 from ctxmt_fairseq.corpora.preprocess import Corpus, preprocess
 from ctxmt_fairseq.corpora.subwords import Subwords
@@ -12,6 +13,7 @@ from ctxmt_fairseq.corpora.unknown_subwords import (
     CAPITALS,
     LANGUAGE,
     SCRIPT,
+    UNCUT,
     UNTOKENISED,
     count_unknown,
     likely_cause,
@@ -45,8 +47,6 @@ def _folder(root, words, subwords):
 
 
 def known_by(folder):
-    from fairseq.data import Dictionary
-
     return Subwords.load(folder, "en"), Dictionary.load(str(folder / "dict.en.txt"))
 
 
@@ -78,6 +78,16 @@ def test_capitals_of_another_script(russian):
 def test_untokenised_text(tmp_path):
     folder = _folder(tmp_path, WORDS, False)
     assert cause(folder, "the cat sleeps. it is old,", '"green house"', "It's asleep.") == UNTOKENISED
+
+
+@pytest.mark.parametrize("symbols", [["▁the", "▁cat", "s"], ["the", "cat@@", "s"]])
+def test_whole_words_of_a_folder_that_cuts_none(symbols):
+    dictionary = Dictionary()
+    for symbol in symbols:
+        dictionary.add_symbol(symbol)
+    for text, expected in (("the dogs .", UNCUT), (" ".join([*symbols, "▁barks"]), LANGUAGE)):
+        _, unknown = count_unknown([text], Subwords(), dictionary)
+        assert likely_cause(unknown, Subwords(), dictionary) == expected
 
 
 def test_another_language(folder):

@@ -112,7 +112,9 @@ def test_translations_stand_behind_what_targets_begin_with():
     """Also those that an interrupted translation has kept; a given target sentence stays."""
     data = dataset(window=dict(target_context=1))
     task = SimpleNamespace(
-        target_start=torch.tensor([9]), target_dictionary=VOCABULARY, build_dataset=lambda *given, **more: data
+        target_start=torch.tensor([9]),
+        target_dictionary=VOCABULARY,
+        build_dataset=lambda *given, **more: data,
     )
     end = VOCABULARY.eos()
     given = [torch.tensor([9, 7, end])] + [torch.tensor([], dtype=torch.long)] * (len(data) - 1)

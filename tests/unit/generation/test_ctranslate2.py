@@ -164,8 +164,9 @@ def test_options_that_it_lacks_are_refused(tmp_path):
         converted.with_options(target_context=1).translate([["a b", "c"]])
     with pytest.raises(BadInput, match="CTranslate2 shows nothing"):
         converted.loaded.model  # noqa: B018
-    with pytest.raises(BadInput, match="ensemble"):
-        Translator.load([tmp_path / "out"] * 2, device="cpu")
+    for first in ("out", "model.pt"):
+        with pytest.raises(BadInput, match="ensemble"):
+            Translator.load([tmp_path / first, tmp_path / "out"], tmp_path / "data", device="cpu")
     with pytest.raises(BadInput, match="exported already"):
         Translator.load(tmp_path / "out", device="cpu", quantization="int8")
 

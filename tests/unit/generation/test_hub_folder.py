@@ -102,6 +102,9 @@ def test_what_it_was_made_of_is_not_needed_again(folder, capsys):
     loaded = load_models(folder.parent / "out", device="cpu")
     first = loaded.model.state_dict()
     assert first["encoder.embed_tokens.weight"].data_ptr() == first["decoder.embed_tokens.weight"].data_ptr()
+    (folder.parent / "out/spm.fr.model").unlink()
+    with pytest.raises(BadInput, match="spm.fr.model: no such file"):
+        load_models(folder.parent / "out", device="cpu")
 
 
 def test_weights_may_be_in_several_files_or_in_half(folder):
@@ -118,6 +121,13 @@ def test_weights_may_be_in_several_files_or_in_half(folder):
     found = load_models(folder.parent / "out", device="cpu").model.state_dict()
     expected = whole["model.decoder.layers.0.fc1.weight"].half().float()
     assert torch.equal(found["decoder.layers.0.fc1.weight"], expected)
+
+
+def test_the_other_direction_is_refused(folder, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        imported(folder, "--source-lang", "fr", "--target-lang", "en")
+    assert "hub: translates en to fr, not fr to en" in capsys.readouterr().err
+    assert imported(folder, "--source-lang", "fr", "--target-lang", "nl") == 0
 
 
 def test_a_languages_token_must_be_a_symbol(folder):
@@ -162,6 +172,17 @@ def index_of(folder, name):
     write(folder / "model.safetensors.index.json", {"weight_map": {"model.shared.weight": name}})
 
 
+def untied(folder):
+    parameters = load_file(folder / "model.safetensors")
+    parameters["lm_head.weight"] = -parameters["model.shared.weight"]
+    save_file(parameters, folder / "model.safetensors")
+
+
+def saved_by_transformers_5(folder):
+    config(folder, model_type="m2m_100", activation_function="relu")
+    (folder / "vocab.json").rename(folder / "tokenizer.json")
+
+
 FC1 = "model.encoder.layers.0.fc1.weight"
 SPOILED = {
     "truncated": (truncated, "model.safetensors: is no file of safetensors, or a damaged one"),
@@ -191,6 +212,8 @@ SPOILED = {
     "mbart 25": (lambda x: config(x, model_type="mbart"), "model_type mbart"),
     "other start": (lambda x: config(x, decoder_start_token_id=0), "decoder_start_token_id 0"),
     "not tied": (lambda x: config(x, tie_word_embeddings=False), "tie_word_embeddings False"),
+    "another output": (untied, "shared.weight and lm_head.weight: expected the same numbers"),
+    "no pieces": (saved_by_transformers_5, "sentencepiece.bpe.model: no such file; transformers 5 saves"),
     "one language": (lambda x: tokenizer(x, target_lang=None), "give two languages"),
     "language as path": (lambda x: tokenizer(x, target_lang="../fr"), "two languages"),
     "numbers": (lambda x: changed(x, "vocab.json", more=7), "vocab.json: expected a number from 0 on"),
