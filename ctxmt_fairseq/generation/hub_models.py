@@ -72,6 +72,8 @@ class Marian(HubFamily):
         return {f"spm.{language}.model": read_pieces(folder, name) for language, name in sides.items()}, {}
 
     def tokens(self, languages: Languages, symbols: List[str]) -> Dict[str, str]:
+        if languages.source_token:
+            raise BadInput("--source-token: the model has tokens of target languages alone")
         return {str(languages.source): self.token_of("target", languages, symbols)}
 
     def parameters(self, options: Dict[str, Any], parameters: Parameters) -> Parameters:

@@ -127,6 +127,12 @@ def test_the_other_direction_is_refused(folder, capsys):
     with pytest.raises(SystemExit, match="2"):
         imported(folder, "--source-lang", "fr", "--target-lang", "en")
     assert "hub: translates en to fr, not fr to en" in capsys.readouterr().err
+
+
+def test_a_token_of_the_source_that_no_model_reads_is_refused(folder, capsys):
+    with pytest.raises(SystemExit):
+        imported(folder, "--source-token", "eng")
+    assert "--source-token: the model has tokens of target languages alone" in capsys.readouterr().err
     assert imported(folder, "--source-lang", "fr", "--target-lang", "nl") == 0
 
 
