@@ -187,5 +187,5 @@ def test_descriptions_without_a_key(folder, key):
 def test_no_folder(tmp_path):
     with pytest.raises(BadInput, match="no such data folder"):
         load(tmp_path / "none")
-    with pytest.raises(BadInput, match="give --source-lang"):
+    with pytest.raises(BadInput, match="no ctxmt.json and no names of files tell its languages"):
         load(tmp_path)
