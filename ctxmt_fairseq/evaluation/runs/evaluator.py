@@ -24,6 +24,9 @@ from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE, SearchSe
 from ctxmt_fairseq.generation.translate_files import translate_file
 from ctxmt_fairseq.text.text_lines import file_digest, read_sentences
 
+# Added when this changed, so that what an earlier version made in other documents' context is made again.
+_OTHERS = "translations of other documents are those in their own context"
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -209,10 +212,6 @@ class Evaluator:
     def _make(self, step: str, made_from: Any, files: List[str], work: Any, about: Any = None, **how: Any):
         if not self.ledger.make(step, made_from, files, work, about, **how):
             print(f"ctxmt: {step} is there already", file=sys.stderr)
-
-
-# Added when this changed, so that what an earlier version made in other documents' context is made again.
-_OTHERS = "translations of other documents are those in their own context"
 
 
 @dataclass(frozen=True)
