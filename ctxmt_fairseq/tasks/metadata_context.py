@@ -1,6 +1,7 @@
 """The task ``metadata_context``: context as vectors of sentences and metadata from a context store."""
 
 import dataclasses
+import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ from ctxmt_fairseq.vectors.context_store import ContextStore
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts, contexts_of
 from ctxmt_fairseq.vectors.text_encoders import TextEncoder, known_encoder
 
+logger = logging.getLogger(__name__)
+
 LEAST_CONTEXTS = 2.0  # for less, log2(L^2 - L), the scale that QK-norm starts from, is not positive
 
 
@@ -43,7 +46,7 @@ MetadataContextConfig = config_of(VectorOptions, "MetadataContextConfig", __name
 
 def _checked_facts(store: Any) -> Dict[str, Any]:
     """Check what a checkpoint says of the training's store."""
-    kinds = {"encoder": str, "dimension": int, "tags": list}
+    kinds = {"encoder": str, "dimension": int, "fields": list, "tags": list}
     facts = store if isinstance(store, dict) else {"store": store}
     for name, value in facts.items():
         texts = value if isinstance(value, list) else []
@@ -75,7 +78,7 @@ class MetadataContextTask(ContextTask):
     provides = ("vectors", "tags")
 
     def __init__(self, cfg, src_dict, tgt_dict):
-        self.known: Dict[str, Any] = {}  # the training store's encoder, dimension and tags
+        self.known: Dict[str, Any] = {}  # the training store's encoder, dimension, fields and tags
         self._stores: Dict[str, ContextStore] = {}
         self._encoders: Dict[Optional[str], TextEncoder] = {}  # by the user's name
         super().__init__(cfg, src_dict, tgt_dict)
@@ -106,7 +109,7 @@ class MetadataContextTask(ContextTask):
         """Also check that its parameters are about such vectors as the store has."""
         saved = _checked_facts(task_state.get("store", {}))
         super().check_origin(task_state)
-        for name in self.known.keys() & saved.keys():
+        for name in self.known.keys() & saved.keys() - {"fields"}:
             if self.known[name] != saved[name]:
                 raise BadInput(
                     f"--context-store: another {name} than in the training; name the store of the training"
@@ -173,7 +176,30 @@ class MetadataContextTask(ContextTask):
             self._encoders[given] = known_encoder(*known, given, device)
         steps = TextSteps.load(self._folder, self.cfg.source_lang)
         sentences = [steps.surface(sentence) for sentence in sentences]
-        return self._chosen(contexts_of(self._encoders[given], sentences, metadata))
+        contexts = contexts_of(self._encoders[given], sentences, metadata)
+        self._check_fields(contexts.fields)
+        return self._chosen(contexts)
+
+    def _check_fields(self, given: Sequence[str]) -> None:
+        """Refuse a chosen field that neither the training's store nor new text has; where none is chosen,
+        warn of those that the store did not have."""
+        if "fields" not in self.known:  # an older checkpoint
+            return
+        trained, wanted = self.known["fields"], self._wanted_fields
+        for name in wanted or ():
+            if name not in (*trained, *given):
+                names = ", ".join(dict.fromkeys((*trained, *given))) or "none"
+                raise BadInput(
+                    f"--metadata-fields {name}: expected fields of the metadata, which has {names}"
+                )
+        new = [name for name in given if name not in trained and not is_prompt(name)]
+        if new and wanted is None:
+            names, advice = ", ".join(new), ",".join(trained) or "none"
+            logger.warning(
+                "the model was trained without the metadata fields %s, and reads them all the same; "
+                "--metadata-fields %s leaves them out",
+                *(names, advice),
+            )
 
     def contexts_of_tokens(self, sentences: Sequence[Any], device: str = "cpu") -> SentenceContexts:
         subwords = Subwords.load(self._folder, self.cfg.source_lang)
@@ -186,7 +212,7 @@ class MetadataContextTask(ContextTask):
         """A fact about the training's store, from the checkpoint or from the store itself."""
         if "encoder" not in self.known:
             header = self._store(self._folder).header
-            self.known.update(encoder=header.encoder, dimension=header.dimension)
+            self.known.update(encoder=header.encoder, dimension=header.dimension, fields=list(header.fields))
         return self.known[name]
 
     @property

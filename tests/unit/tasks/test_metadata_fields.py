@@ -1,0 +1,40 @@
+"""Fields of new text that the training's store lacks: models read their texts, too."""
+
+import pytest
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.translator import Translator
+from tests.helpers.probed_models import checkpoint
+
+NEW = "trained without the metadata fields plot, and reads them all the same; --metadata-fields {} leaves"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return Translator.load(checkpoint(tmp_path_factory.mktemp("model"), "metadata_context"), device="cpu")
+
+
+def test_new_fields_are_named_unless_some_are_chosen(model, caplog):
+    fields = model.loaded.task.known["fields"]
+    known = {field: "Drama" for field in fields}
+    model.loaded.contexts_of(["a", "b"], [known, {"prompt 1": "Formal conversation"}])
+    assert fields and not caplog.records
+    found = model.loaded.contexts_of(["a", "b"], [known, {"plot": "A storm."}])
+    assert "plot" in found.fields and NEW.format(",".join(fields)) in caplog.text
+    caplog.clear()
+    chosen = model.loaded.with_options(metadata_fields=",".join(fields))
+    found = chosen.contexts_of(["a", "b"], [known, {"plot": "A storm."}])
+    assert list(found.fields) == fields and not caplog.records
+
+
+def test_a_chosen_field_is_one_of_the_training_or_of_the_text(model):
+    fields = ", ".join((*model.loaded.task.known["fields"], "plot"))
+    wrong = model.loaded.with_options(metadata_fields="Plot")
+    with pytest.raises(BadInput, match=f"^--metadata-fields Plot: .* which has {fields}$"):
+        wrong.contexts_of(["a"], [{"plot": "A storm."}])
+    model.loaded.with_options(metadata_fields="plot").contexts_of(["a"], [{"plot": "A storm."}])
+
+
+def test_a_checkpoint_that_does_not_say_its_fields_is_read(model, caplog, monkeypatch):
+    monkeypatch.delitem(model.loaded.task.known, "fields")
+    assert "plot" in model.loaded.contexts_of(["a"], [{"plot": "A storm."}]).fields and not caplog.records
