@@ -10,6 +10,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer import TransformerModel
 
 from ctxmt_fairseq.analysis.run_values import read_values
+from ctxmt_fairseq.analysis.value_tables import USUAL
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.provenance import commit, versions
 from ctxmt_fairseq.checkpoints.averaging import run_folder
@@ -26,7 +27,8 @@ from ctxmt_fairseq.text.text_lines import file_digest, read_text
 # What stays with an exported model of its training: elsewhere nothing of it is left.
 KEPT = ("parameters", "updates", "data", "command", "scores")
 _USER_DIR = re.compile(r"--user-dir (\S*/ctxmt_fairseq|'[^']*/ctxmt_fairseq')(?!\S)")
-_HOW = ("window", "decoding", "n")  # of a score, what a card says
+# Of a score, what a card says where it is not usual, by the names of results.
+_HOW = {"window": "window", "decoding": "decoding", "n": "length penalty"}
 
 
 def model_card(path: str, model: Trained, license: Optional[str] = None) -> Dict[str, Any]:
@@ -105,7 +107,8 @@ def _rows(card: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
     for name, split in card["data"].items():
         yield f"{name} data", _in_words(split)
     for one in card["scores"]:
-        how = _in_words({name: value for name, value in one["at"].items() if name in _HOW})
+        said = {name: value for name, value in one["at"].items() if value != USUAL.get(name)}
+        how = _in_words({_HOW[name]: value for name, value in said.items() if name in _HOW})
         yield one["measure"], f"{one['value']:.4g}" + (f" ({how})" if how else "")
     yield "card made with", _in_words({name: value for name, value in card["versions"].items() if value})
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import runpy
 import shutil
 import subprocess
@@ -69,6 +70,17 @@ def test_scores_are_those_of_this_very_model(run, state):
         assert none["scores"] == [] and none["command"] == found["command"] == command
     (run / "evaluation/results.json").write_text("[]")
     assert card(averaged, data)["scores"] == []
+
+
+def test_a_score_says_what_is_not_usual_of_it(run, capsys):
+    best = run / "checkpoints/checkpoint_best.pt"
+    (run / "evaluation").mkdir(exist_ok=True)
+    record = {**results({"prefix": 20.0, "window.n1.2": 30.0}), "checkpoints": [file_digest(best)]}
+    (run / "evaluation/results.json").write_text(json.dumps(record))
+    card(best, run.parent / "data")
+    printed = capsys.readouterr().out
+    assert re.search("^bleu +20$", printed, re.M)
+    assert re.search("^bleu +30 \\(decoding window, length penalty opt\\)$", printed, re.M)
 
 
 HOSTILE = (
