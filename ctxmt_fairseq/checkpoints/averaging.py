@@ -35,7 +35,7 @@ class Checkpoint:
             updates = state["optimizer_history"][-1]["num_updates"]
             score = state["extra_state"].get("val_loss")
             return cls(path, updates, None if score is None else float(score))
-        except (TypeError, KeyError, ValueError):
+        except Exception:  # a file may have anything there
             raise BadInput("is no checkpoint of fairseq-train", path) from None
 
 
@@ -110,9 +110,11 @@ def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
     return averages
 
 
-def _symbols(state: Dict[str, Any]) -> Any:
-    """Digests of the symbols that the embeddings are of; None: the checkpoint does not say."""
-    return (state.get("task_state") or {}).get("dictionaries")
+def _symbols(state: Dict[str, Any]) -> Dict[str, str]:
+    """Digests of the symbols that the embeddings are of, by side; {}: the checkpoint does not say."""
+    digests = (state.get("task_state") or {}).get("dictionaries")
+    sides = digests.items() if isinstance(digests, dict) else ()
+    return {side: digest for side, digest in sides if isinstance(digest, str)}
 
 
 def _kind(tensor: torch.Tensor) -> Tuple[torch.Size, torch.dtype]:

@@ -65,10 +65,19 @@ def peek(path: Path, mmap: bool = True) -> Any:
     if path.suffix == ".safetensors" or path.name == CONVERTED:
         return read_portable(path)
     try:
-        mmap = mmap and zipfile.is_zipfile(path)  # else it was saved before torch 1.6, and cannot be mapped
-        return torch.load(path, map_location="cpu", mmap=mmap, weights_only=True)
+        packed = zipfile.is_zipfile(path)  # else it was saved before torch 1.6, and cannot be mapped
+        if packed:
+            _check_parts(path)
+        return torch.load(path, map_location="cpu", mmap=mmap and packed, weights_only=True)
     except Exception as error:  # torch raises many kinds for a damaged file
         raise BadInput(f"is no checkpoint, or a damaged one: {_reason(error)}", path) from None
+
+
+def _check_parts(path: Path) -> None:
+    """Refuse a file whose parts take more memory than it has bytes; ``torch.save`` compresses none."""
+    with zipfile.ZipFile(path) as archive:
+        if sum(part.file_size for part in archive.infolist()) > path.stat().st_size:
+            raise ValueError("its parts are larger than the file")
 
 
 def read(

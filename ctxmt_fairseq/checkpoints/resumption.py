@@ -1,11 +1,12 @@
 """How a training goes on: from which checkpoint, and with fairseq's count of ``--patience``."""
 
+import contextlib
 import copy
 import logging
 import math
 import sys
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Iterator, Optional
 
 from fairseq import checkpoint_utils
 
@@ -34,13 +35,28 @@ def resume_where_it_stopped() -> None:
             logger.warning("resuming from %s, because %s does not load or is not there", found, LAST)
             cfg = copy.deepcopy(cfg)
             cfg.restore_file, cfg.finetune_from_model = str(found), None
-        with restoring(trainer, goes_on):
+        with restoring(trainer, goes_on), _fewer_batches(cfg):
             extra_state, epochs = load(cfg, trainer, **kwargs)
         saved = extra_state if goes_on and not (cfg.reset_optimizer or cfg.reset_meters) else None
         _keep_patience(cfg.patience, trainer, saved or {})
         return extra_state, epochs
 
     checkpoint_utils.load_checkpoint = load_checkpoint
+
+
+@contextlib.contextmanager
+def _fewer_batches(cfg: Any) -> Iterator[None]:
+    """Say in a line what fairseq says in a traceback: there is no such place in the epoch any more."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "dataloader mismatch" not in str(error):
+            raise
+        raise BadInput(
+            f"the training in {cfg.save_dir} stopped in an epoch of more batches than it has now: go on with "
+            "the data folder, --max-tokens and number of processes that it had, or count epochs anew by "
+            "--reset-dataloader"
+        ) from error
 
 
 def latest_loadable(folder: Path) -> Optional[Path]:

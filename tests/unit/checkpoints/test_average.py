@@ -13,7 +13,7 @@ from ctxmt_fairseq.cli.main import main, parser
 from tests.unit.base.test_output_files import largest_file
 
 
-def save(path, updates, loss=None, **extra_parameters):
+def save(path, updates, loss=None, digests=None, **extra_parameters):
     """A checkpoint with the fields that fairseq-train writes; returns its parameters."""
     torch.manual_seed(updates)
     embedding = torch.randn(5, 3)
@@ -32,7 +32,7 @@ def save(path, updates, loss=None, **extra_parameters):
         "cfg": {"model": argparse.Namespace(arch="transformer"), "task": {"_name": "document_window"}},
         "model": model,
         "optimizer_history": [{"num_updates": 0}, {"num_updates": updates}],
-        "task_state": {},
+        "task_state": {"dictionaries": digests},
         "extra_state": {"val_loss": loss, "metrics": [np.float64(1.5)]},
         "last_optimizer_state": {"exp_avg": torch.zeros(1000)},
     }
@@ -142,12 +142,28 @@ def test_refusals_leave_nothing(save_dir):
     refused(r"checkpoint4\.pt: cannot be averaged with checkpoint1\.pt: half differs")
     save(save_dir / "checkpoint4.pt", 40, more=torch.zeros(1))
     refused(r"checkpoint4\.pt: cannot be averaged with checkpoint1\.pt: more differs")
+    save(save_dir / "checkpoint4.pt", 40, digests={"source": "another"})
+    refused(r"checkpoint4\.pt: expected the dictionaries of checkpoint1\.pt")
+    for digests in ({"source": torch.zeros(2)}, [torch.zeros(2)]):
+        save(save_dir / "checkpoint4.pt", 40, digests=digests, more=torch.zeros(1))
+        refused(r"checkpoint4\.pt: cannot be averaged with checkpoint1\.pt: more differs")
+    save(save_dir / "checkpoint4.pt", 40, loss=10**400)
+    refused(r"checkpoint4\.pt: is no checkpoint of fairseq-train")
+    state = torch.load(save_dir / "checkpoint1.pt", weights_only=False)
+    torch.save({**state, "extra_state": None}, save_dir / "checkpoint4.pt")
+    refused(r"checkpoint4\.pt: is no checkpoint of fairseq-train")
     torch.save({"model": {}}, save_dir / "checkpoint4.pt")
     refused(r"checkpoint4\.pt: is no checkpoint of fairseq-train")
     (save_dir / "checkpoint4.pt").write_bytes(b"cut")
     refused(r"checkpoint4\.pt: is no checkpoint")
     (save_dir / "checkpoint_best.pt").unlink()
     refused(r"checkpoint_best\.pt: no such checkpoint")
+
+
+def test_what_is_no_digest_is_not_compared(save_dir):
+    for epoch in (2, 3):
+        save(save_dir / f"checkpoint{epoch}.pt", 10 * epoch, digests={"source": torch.zeros(2)})
+    write_average(nearest_checkpoints(save_dir, 2), save_dir / "averaged.pt")
 
 
 def test_a_checkpoint_of_the_training_is_no_output(save_dir, capsys):

@@ -14,7 +14,8 @@ import torch
 from fairseq import checkpoint_utils, options
 from fairseq.data import data_utils
 from fairseq.data.indexed_dataset import MMapIndexedDataset
-from fairseq.data.iterators import BufferedIterator
+from fairseq.data.iterators import BufferedIterator, EpochBatchIterator
+from torch.utils.data import TensorDataset
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints import fairseq_fixes
@@ -100,6 +101,17 @@ def test_what_is_no_checkpoint_is_named(tmp_path, content):
         peek(tmp_path / "gone.pt")
 
 
+@pytest.mark.parametrize("part", ["data.pkl", "data/0"])
+def test_a_file_that_unpacks_to_more_than_it_is_is_refused(tmp_path, part):
+    plain, packed = checkpoint(tmp_path / "plain.pt"), tmp_path / "packed.pt"
+    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name) + bytes(2**20 * name.endswith(part)))
+    for mmap in (False, True):
+        with pytest.raises(BadInput, match=r"packed\.pt: is no checkpoint, .*: its parts are larger than"):
+            peek(packed, mmap)
+
+
 # ---- resuming
 
 
@@ -132,13 +144,18 @@ def test_what_holds_no_optimizer_or_no_updates_is_no_place_to_resume(tmp_path, c
     assert "checkpoint4.pt: expected a checkpoint of fairseq-train" in caplog.text
 
 
-def resume(folder, restore_file="checkpoint_last.pt", suffix="", finetune=None):
-    """The file that fairseq asks the trainer to load."""
+def resume(folder, restore_file="checkpoint_last.pt", suffix="", finetune=None, saved=None, batches=None):
+    """The file that fairseq asks the trainer to load, which has this extra state."""
     asked = []
+
+    def load_checkpoint(path, *_, **__):
+        asked.append(path)
+        return saved
+
     trainer = types.SimpleNamespace(
         checkpoint_suffix=suffix,
-        load_checkpoint=lambda path, *_, **__: asked.append(path),
-        get_train_iterator=lambda **_: types.SimpleNamespace(),
+        load_checkpoint=load_checkpoint,
+        get_train_iterator=lambda **_: batches or types.SimpleNamespace(),
         lr_step=lambda _: None,
     )
     cfg = types.SimpleNamespace(
@@ -162,6 +179,13 @@ def test_training_resumes_from_the_last_checkpoint_that_loads(tmp_path):
     truncate(last)
     assert resume(tmp_path) == resume(tmp_path, finetune=str(pretrained)) == "checkpoint1.pt"
     assert resume(tmp_path, restore_file=str(pretrained)) == "pretrained.pt", "what is named is not replaced"
+
+
+def test_an_epoch_of_fewer_batches_is_one_line(tmp_path):
+    batches = EpochBatchIterator(TensorDataset(torch.zeros(2)), collate_fn=list, batch_sampler=[[0], [1]])
+    place = {"version": 2, "epoch": 1, "iterations_in_epoch": 5, "shuffle": True}
+    with pytest.raises(BadInput, match="stopped in an epoch of more batches than it has now.*--max-tokens"):
+        resume(tmp_path, saved={"train_iterator": place}, batches=batches)
 
 
 # ---- the task of a checkpoint
