@@ -115,6 +115,18 @@ class MetadataContextTask(ContextTask):
                     f"--context-store: another {name} than in the training; name the store of the training"
                 )
 
+    def check_resumed(self, task_state: Dict[str, Any]) -> None:
+        """Also check that it goes on with the metadata that it had so far."""
+        super().check_resumed(task_state)
+        has: List[str] = self.known.get("fields", [])
+        had: List[str] = _checked_facts(task_state.get("store", {})).get("fields", has)
+        if self._wanted_fields is None and set(had) != set(has):
+            names = [", ".join(fields) or "none" for fields in (had, has)]
+            raise BadInput(
+                f"--context-store: the training had the metadata fields {names[0]} so far, and the store has "
+                f"{names[1]} now; go on with the store of the training"
+            )
+
     # ---- the store -------------------------------------------------------------------------------------
 
     def _store(self, folder: PathLike) -> ContextStore:

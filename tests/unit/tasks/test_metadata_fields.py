@@ -38,3 +38,12 @@ def test_a_chosen_field_is_one_of_the_training_or_of_the_text(model):
 def test_a_checkpoint_that_does_not_say_its_fields_is_read(model, caplog, monkeypatch):
     monkeypatch.delitem(model.loaded.task.known, "fields")
     assert "plot" in model.loaded.contexts_of(["a"], [{"plot": "A storm."}]).fields and not caplog.records
+
+
+def test_a_training_goes_on_with_its_fields_alone(model):
+    task = model.loaded.task
+    fields = task.known["fields"]
+    task.check_resumed({"store": {"fields": fields[::-1]}})
+    task.check_resumed({"store": {}})  # an older checkpoint
+    with pytest.raises(BadInput, match="had the metadata fields plot so far, and the store has .* now"):
+        task.check_resumed({"store": {"fields": ["plot"]}})
