@@ -206,11 +206,11 @@ class MetadataContextTask(ContextTask):
                 )
         new = [name for name in given if name not in trained and not is_prompt(name)]
         if new and wanted is None:
-            names, advice = ", ".join(new), ",".join(trained) or "none"
             logger.warning(
                 "the model was trained without the metadata fields %s, and reads them all the same; "
                 "--metadata-fields %s leaves them out",
-                *(names, advice),
+                ", ".join(new),
+                ",".join(trained) or "none",
             )
 
     def contexts_of_tokens(self, sentences: Sequence[Any], device: str = "cpu") -> SentenceContexts:
