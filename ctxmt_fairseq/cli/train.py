@@ -82,7 +82,8 @@ class Train(Command):
             _put_back(log, former)
         if log and not code:
             save_dir = words[words.index("--save-dir") + 1]
-            print(_end(log, data, Path(save_dir, "checkpoint_best.pt")))
+            metadata = "metadata_context" in words and any(_first(data).glob("train.*.meta.jsonl"))
+            print(_end(log, data, Path(save_dir, "checkpoint_best.pt"), metadata))
         return code
 
     def _options(self, name: str, data: str, folder: str) -> Options:
@@ -118,12 +119,16 @@ class Train(Command):
         return options
 
 
+def _first(data: str) -> Path:
+    """The first of the data folders."""
+    return Path(data.split(os.pathsep)[0])
+
+
 def _tied(data: str) -> str:
     """Languages with one dictionary have one matrix of embeddings."""
-    folder = Path(data.split(os.pathsep)[0])
-    dictionaries = [path.read_bytes() for path in folder.glob("dict.*.txt")]
+    dictionaries = [path.read_bytes() for path in _first(data).glob("dict.*.txt")]
     if not dictionaries:
-        raise BadInput("is no data folder of ctxmt preprocess: found no dict.LANG.txt", folder)
+        raise BadInput("is no data folder of ctxmt preprocess: found no dict.LANG.txt", _first(data))
     return "--share-all-embeddings" if len(set(dictionaries)) == 1 else "--share-decoder-input-output-embed"
 
 
@@ -162,8 +167,8 @@ def _put_back(log: Path, former: str) -> None:
             write_file(log.with_name("train.sh"), former)
 
 
-def _end(log: Path, data: str, checkpoint: Path) -> str:
-    """The best validation and the commands that come next."""
+def _end(log: Path, data: str, checkpoint: Path, metadata: bool) -> str:
+    """The best validation and the commands that come next, with metadata if the model was trained with it."""
     from ctxmt_fairseq.analysis.training_log import read_training_log
 
     lines = []
@@ -173,13 +178,14 @@ def _end(log: Path, data: str, checkpoint: Path) -> str:
         lines.append(f"best validation: {metric} {best.values[metric]:g} after {best.updates} updates")
     if checkpoint.exists():
         source, target = _languages(data)
-        translate = f"ctxmt translate {checkpoint} TEXT.{source} --docids TEXT.docids --output OUT.{target}"
-        lines += [f"next: {translate}", f"  or: ctxmt evaluate {log.parent} TEXT [CONTRASTIVE_SET ..]"]
+        files = f"TEXT.{source} --docids TEXT.docids{' --contexts TEXT' * metadata} --output OUT.{target}"
+        lines.append(f"next: ctxmt translate {checkpoint} {files}")
+        lines.append(f"  or: ctxmt evaluate {log.parent} TEXT [CONTRASTIVE_SET ..]")
     return "\n".join(lines)
 
 
 def _languages(data: str) -> List[str]:
-    path = Path(data.split(os.pathsep)[0], "ctxmt.json")
+    path = _first(data) / "ctxmt.json"
     if not path.exists():
         return ["SRC", "TGT"]
     description = load_json(path)

@@ -42,7 +42,8 @@ class TextFiles:
         ids = self.path("docids")
         if self.blank_lines and any(self.path(name).exists() for name in ("docids", "current")):
             raise BadInput(f"--blank-lines does not work with {ids.name} and .current", self.prefix)
-        if not (self.blank_lines or self.ids_optional or ids.is_file()):
+        # A text that is not there is missed by its own name when it is read: PREFIX may be a file, train.en.
+        if self.has(self.source_lang) and not (self.blank_lines or self.ids_optional or ids.is_file()):
             raise BadInput(
                 "no such file; expected one document id per line (or --blank-lines, for text with a blank "
                 "line between documents)",

@@ -43,9 +43,9 @@ def dry(data, capsys):
 
 @pytest.fixture
 def trained(data, tmp_path, monkeypatch):
-    """``trained(LOSS, WORDS.., code=0)``: a training that validates once; what ctxmt ends with."""
+    """``trained(LOSS, WORDS.., ..)``: a training that validates once; what ctxmt ends with."""
 
-    def run(loss, *words, code=0):
+    def run(loss, *words, code=0, system="gated"):
         def fairseq_train(command, log):
             assert command[0] == sys.executable and " -m fairseq_cli.train" in " ".join(command)
             if log:
@@ -58,7 +58,7 @@ def trained(data, tmp_path, monkeypatch):
             return code
 
         monkeypatch.setattr(processes, "run_logged", fairseq_train)
-        return main.main(["train", "gated", str(data), str(tmp_path / "run"), *words])
+        return main.main(["train", system, str(data), str(tmp_path / "run"), *words])
 
     return run
 
@@ -115,6 +115,18 @@ def test_what_a_training_leaves_and_ends_with(trained, tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[-3].startswith("best validation: loss 4.5 ")
     log = (run / "train.log").read_text()
     assert log.count("loss") == 2 and len(re.findall(r"^\+ fairseq-train", log, re.M)) == 2
+
+
+@pytest.mark.parametrize(
+    "system, metadata, named", [("cue", True, True), ("cue", False, False), ("gated", True, False)]
+)
+def test_the_next_translation_has_the_metadata_of_the_training(
+    trained, data, capsys, system, metadata, named
+):
+    if metadata:
+        (data / "train.en-fr.meta.jsonl").touch()
+    assert trained(4.5, system=system) == 0
+    assert (" --docids TEXT.docids --contexts TEXT --output" in capsys.readouterr().out) == named
 
 
 def test_a_training_that_does_not_validate(trained, capsys):
