@@ -31,31 +31,32 @@ os.register_at_fork(after_in_child=_let_go)
 
 class Lock:
     """A lock on a file or folder, held until ``close`` or until the process ends; not ``certain`` on a file
-    system without locks, where others are not kept out. ``BlockingIOError``: another ``Lock`` holds it."""
+    system without locks, where others are not kept out. A process that inherits ``descriptor`` holds it, too.
+    ``BlockingIOError``: another ``Lock`` holds it."""
 
     def __init__(self, path: PathLike):
-        self._descriptor = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)
+        self.descriptor = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)
         self.certain = True
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            os.close(self._descriptor)
+            os.close(self.descriptor)
             raise
         except OSError:
             self.certain = False
-        _held.add(self._descriptor)
+        _held.add(self.descriptor)
 
     def covers(self, path: PathLike) -> bool:
         """Whether the path still leads to the file or folder that was locked."""
         try:
-            return os.path.samestat(os.fstat(self._descriptor), os.stat(path))
+            return os.path.samestat(os.fstat(self.descriptor), os.stat(path))
         except FileNotFoundError:
             return False
 
     def close(self) -> None:
-        if self._descriptor in _held:
-            _held.remove(self._descriptor)
-            os.close(self._descriptor)
+        if self.descriptor in _held:
+            _held.remove(self.descriptor)
+            os.close(self.descriptor)
 
 
 class Draft:

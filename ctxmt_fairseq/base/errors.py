@@ -50,7 +50,7 @@ def as_bad_input(error: Optional[BaseException]) -> Optional[BadInput]:
             return BadInput(str(cause))
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
     if isinstance(error, OSError) and error.strerror and (error.filename or error.errno in _DISK):
-        return BadInput(str(error.strerror), error.filename or None)
+        return BadInput(str(error.strerror), error.filename2 or error.filename or None)
     if isinstance(error, MemoryError):
         return BadInput(f"not enough memory: {error}" if str(error) else "not enough memory")
     return None

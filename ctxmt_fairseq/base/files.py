@@ -68,7 +68,7 @@ def writing(path: PathLike) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        named = error.filename
+        named = error.filename2 or error.filename  # the second is what was copied or moved to
         if isinstance(named, (str, Path)) and PREFIX not in str(named) and str(named) != str(path):
             raise BadInput(f"{error.strerror}", named) from None
         raise BadInput(f"cannot be written: {error.strerror or error}", path) from None

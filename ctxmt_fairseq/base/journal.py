@@ -53,7 +53,7 @@ class Journal:
     ):
         self.path, self.count, self.finished = regular_file(path), 0, False
         with writing(self.path):
-            self._lock = _lock(self.path)
+            self._lock = lock_file(self.path)
             try:
                 self._stream = open(self.path, "r+b")
                 self._read(json_line(header), keep, replace)
@@ -103,7 +103,7 @@ class Journal:
         self._lock.close()
 
 
-def _lock(path: Path) -> Lock:
+def lock_file(path: Path) -> Lock:
     """Lock a file, and make it first if it is not there."""
     while True:
         path.touch()

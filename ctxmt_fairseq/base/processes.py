@@ -8,6 +8,9 @@ import threading
 from pathlib import Path
 from typing import Any, Iterator, List, Optional, Sequence
 
+from ctxmt_fairseq.base.drafts import Lock
+from ctxmt_fairseq.base.files import writing
+
 # What fairseq-train must be told in a process that torchrun started on CPUs, with its environment's values.
 CPU_WORKER = (
     "--distributed-rank {RANK} --distributed-no-spawn --ddp-backend legacy_ddp "
@@ -15,13 +18,16 @@ CPU_WORKER = (
 )
 
 
-def run_logged(words: Sequence[str], log: Optional[Path] = None) -> int:
+def run_logged(words: Sequence[str], log: Optional[Path] = None, lock: Optional[Lock] = None) -> int:
     """Run a command in this process' place: what ends this one (torchrun, Slurm) ends it, too; its output is
-    added to a log, if there is one, and goes on to ours.
+    added to a log, if there is one, and goes on to ours. If either takes no more, the command is ended. It
+    holds a lock that it is given for as long as it lives, though this process be killed.
 
     Returns its exit code; 128 + the signal's number if one ended it, as shells have it.
     """
     pipe: Any = {} if log is None else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    if lock is not None:
+        pipe["pass_fds"] = [lock.descriptor]
     with subprocess.Popen(words, **pipe) as child, ending_with_this([child]) as ended:
         try:
             if log is not None:
@@ -29,6 +35,9 @@ def run_logged(words: Sequence[str], log: Optional[Path] = None) -> int:
             code = child.wait()
         except KeyboardInterrupt:  # a terminal sends it to the command, too
             code = child.wait() or 128 + signal.SIGINT
+        except Exception:  # nobody reads on, or the disk is full: nothing goes on unseen
+            child.terminate()
+            raise
     if ended:
         return 128 + ended[0]
     return code if code >= 0 else 128 - code
@@ -52,10 +61,10 @@ def ending_with_this(children: Sequence["subprocess.Popen[bytes]"]) -> Iterator[
 
 
 def _copy(stream: Any, log: Path) -> None:
-    with open(log, "ab") as file:
+    with open(log, "ab", buffering=0) as file:  # what a full disk refuses is not tried again on closing
         for line in stream:
-            file.write(line)
-            file.flush()
+            with writing(log):
+                file.write(line)
             sys.stdout.buffer.write(line)
             sys.stdout.buffer.flush()
 

@@ -11,6 +11,7 @@ from typing import Any, Dict, Iterator, Optional
 from fairseq import checkpoint_utils
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import writing
 from ctxmt_fairseq.checkpoints.averaging import checkpoints_in
 from ctxmt_fairseq.checkpoints.reading import peek, restoring
 
@@ -100,7 +101,8 @@ def _keep_patience(patience: int, trainer: Any, saved: Dict[str, Any]) -> None:
     def save_checkpoint(filename: str, extra_state: Dict[str, Any]) -> Any:
         best, runs = getattr(count, "best", None), getattr(count, "num_runs", 0)
         best = None if best is None else float(best)
-        return save(filename, {**extra_state, "patience_best": best, "patience_runs": runs})
+        with writing(filename):
+            return save(filename, {**extra_state, "patience_best": best, "patience_runs": runs})
 
     trainer.save_checkpoint = save_checkpoint
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Dict, List, Optional
 
 from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.drafts import Lock
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Input, OutputFolder
 from ctxmt_fairseq.cli.parser import nearest
@@ -74,10 +75,11 @@ class Train(Command):
         data, folder = str(self.data), str(self.folder)
         first = int(os.environ.get("RANK", "0")) == 0  # of the processes that torchrun started
         log = Path(folder, "train.log") if first else None
-        former = _begin(log, shlex.join(words)) if log else None
         from ctxmt_fairseq.base.processes import run_logged
 
-        code = run_logged([sys.executable, *QUIET, "-m", "fairseq_cli.train", *words[1:]], log)
+        with contextlib.closing(_locked(log)) if log else contextlib.nullcontext() as lock:
+            former = _begin(log, shlex.join(words)) if log else None
+            code = run_logged([sys.executable, *QUIET, "-m", "fairseq_cli.train", *words[1:]], log, lock)
         if log and former and code == 2:
             _put_back(log, former)
         if log and not code:
@@ -142,12 +144,21 @@ def _of_worker(cpu: bool) -> List[str]:
     return size if cuda.is_available() and not cpu else [*size, *CPU_WORKER.format_map(os.environ).split()]
 
 
+def _locked(log: Path) -> Lock:
+    """Keep a second training out of the log's folder."""
+    from ctxmt_fairseq.base.files import writing
+    from ctxmt_fairseq.base.journal import lock_file
+
+    with writing(log):
+        log.parent.mkdir(parents=True, exist_ok=True)
+        return lock_file(log)
+
+
 def _begin(log: Path, command: str) -> str:
     """Note the command down, and return the train.sh before; a log that is there goes on."""
     from ctxmt_fairseq.base.files import write_file, writing
 
     with writing(log):
-        log.parent.mkdir(parents=True, exist_ok=True)
         script = log.with_name("train.sh")
         former = script.read_text(encoding="utf-8") if script.exists() else ""
         write_file(script, f"#!/bin/sh\n{command}\n")

@@ -85,6 +85,8 @@ def test_the_system_s_errors():
         open("/none/at/all")
     assert str(as_bad_input(missing.value)) == "/none/at/all: No such file or directory"
     assert str(as_bad_input(OSError(errno.ENOSPC, "No space left on device"))) == "No space left on device"
+    copied = OSError(errno.ENOSPC, "No space left on device", "read.pt", None, "written.pt")
+    assert str(as_bad_input(copied)) == "written.pt: No space left on device"
     assert as_bad_input(OSError(errno.ECHILD, "No child processes")) is None
 
 

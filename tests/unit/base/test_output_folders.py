@@ -105,6 +105,11 @@ def test_errors_of_the_system_are_one_line_about_the_right_file(tmp_path):
         (lambda folder: OSError(errno.ENOSPC, "No space left on device"), "out: cannot be written: No space"),
         (lambda folder: OSError(errno.EACCES, "No", str(folder / "text")), "out: cannot be written: No$"),
         (lambda folder: OSError(errno.EACCES, "No", "train.en"), "^train.en: No$"),
+        # what copies a file names the one that was read first
+        (
+            lambda folder: OSError(errno.ENOSPC, "No", "dict.en", None, str(folder)),
+            "out: cannot be written: No$",
+        ),
     ):
         with pytest.raises(BadInput, match=message):
             failing(error)

@@ -1,6 +1,7 @@
 """What the plugin mends in fairseq: safe loading, resuming, the task of a checkpoint, --bf16."""
 
 import argparse
+import errno
 import gc
 import os
 import pickle
@@ -18,7 +19,7 @@ from fairseq.data.iterators import BufferedIterator, EpochBatchIterator
 from torch.utils.data import TensorDataset
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.checkpoints import fairseq_fixes
+from ctxmt_fairseq.checkpoints import fairseq_fixes, resumption
 from ctxmt_fairseq.checkpoints.fairseq_fixes import task_of_ours
 from ctxmt_fairseq.checkpoints.reading import peek
 from ctxmt_fairseq.checkpoints.resumption import latest_loadable
@@ -186,6 +187,18 @@ def test_an_epoch_of_fewer_batches_is_one_line(tmp_path):
     place = {"version": 2, "epoch": 1, "iterations_in_epoch": 5, "shuffle": True}
     with pytest.raises(BadInput, match="stopped in an epoch of more batches than it has now.*--max-tokens"):
         resume(tmp_path, saved={"train_iterator": place}, batches=batches)
+
+
+def test_a_checkpoint_that_cannot_be_saved_is_named(monkeypatch):
+    def save(filename, extra_state):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    cfg = types.SimpleNamespace(optimization=types.SimpleNamespace(max_update=0))
+    trainer = types.SimpleNamespace(save_checkpoint=save, get_num_updates=lambda: 0, cfg=cfg)
+    monkeypatch.setattr(resumption, "_patience_count", types.SimpleNamespace)
+    resumption._keep_patience(0, trainer, {})
+    with pytest.raises(BadInput, match="last.pt: cannot be written: No space left on device"):
+        trainer.save_checkpoint("last.pt", {})
 
 
 # ---- the task of a checkpoint

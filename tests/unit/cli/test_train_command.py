@@ -11,6 +11,7 @@ from fairseq import options as fairseq_options
 
 from ctxmt_fairseq.analysis.training_log import read_training_log
 from ctxmt_fairseq.base import processes
+from ctxmt_fairseq.base.drafts import Lock
 from ctxmt_fairseq.cli import main
 from ctxmt_fairseq.cli.systems import PAPERS, SIZES, SYSTEMS, read_options
 from tests.helpers.documented import ROOT
@@ -46,7 +47,7 @@ def trained(data, tmp_path, monkeypatch):
     """``trained(LOSS, WORDS.., ..)``: a training that validates once; what ctxmt ends with."""
 
     def run(loss, *words, code=0, system="gated"):
-        def fairseq_train(command, log):
+        def fairseq_train(command, log, lock):
             assert command[0] == sys.executable and " -m fairseq_cli.train" in " ".join(command)
             if log:
                 with open(log, "a") as file:
@@ -148,6 +149,16 @@ def test_a_training_that_is_refused_leaves_what_is_said_of_the_one_before(traine
             trained(loss, "--lr", lr, code=code)
         assert f"--lr {kept}" in script.read_text()
         assert read_training_log(tmp_path / "run").option("seed") == str(code if loss else 0)
+
+
+def test_a_second_training_is_kept_out(trained, tmp_path, capsys):
+    assert trained(4.5) == 0
+    before = [(tmp_path / "run" / name).read_text() for name in ("train.log", "train.sh")]
+    with contextlib.closing(Lock(tmp_path / "run/train.log")), pytest.raises(SystemExit) as stop:
+        trained(4, "--lr", "1")
+    assert stop.value.code == 2 and "run/train.log: another ctxmt is writing to it" in capsys.readouterr().err
+    assert [(tmp_path / "run" / name).read_text() for name in ("train.log", "train.sh")] == before
+    assert trained(4) == 0
 
 
 def test_processes_of_torchrun(trained, dry, tmp_path, monkeypatch, capsys):
