@@ -3,21 +3,21 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, ContextManager, Dict, Optional, Tuple
+from typing import Any, ContextManager, Dict, Iterable, Optional, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import check_nothing_kept_within
 from ctxmt_fairseq.base.folders import folder_output
 from ctxmt_fairseq.data.binarised import checked_dictionary
 from ctxmt_fairseq.text.json_files import Place, get, load_json
-from ctxmt_fairseq.text.text_lines import PathLike
+from ctxmt_fairseq.text.text_lines import PathLike, file_digest
 
 DESCRIPTION = "ctxmt.json"
 VERSION = 1
 _ENTRIES = {
     **{"source_lang": str, "target_lang": str, "splits": dict, "dictionaries": dict},
     **{"joined_dictionary": bool, "average_source_length": int, "text_steps": list},
-    **{"given_symbols": dict, "language_tokens": dict, "card": dict},
+    **{"given_symbols": dict, "language_tokens": dict, "card": dict, "cut_by": dict},
 }
 _REQUIRED = ("source_lang", "target_lang", "splits")
 
@@ -86,6 +86,21 @@ def load_dictionary(path: PathLike) -> Any:
     path = Path(path)
     digests = description_of(path.parent).get("dictionaries", {})
     return checked_dictionary(path, digests.get(path.name))
+
+
+def file_digests(folder: PathLike, names: Iterable[Optional[str]]) -> Dict[str, str]:
+    """The digests of files of a data folder, as its description has them; None: there is no file."""
+    return {name: file_digest(Path(folder) / name) for name in names if name}
+
+
+def check_unchanged(folder: PathLike, *names: str) -> None:
+    """Refuse files that cut text otherwise than when the data folder was made, as far as it tells."""
+    known = description_of(folder).get("cut_by", {})
+    for name, digest in file_digests(folder, filter(known.__contains__, names)).items():
+        if digest != known[name]:
+            raise BadInput(
+                "changed since ctxmt preprocess wrote it: it cuts text otherwise", Path(folder) / name
+            )
 
 
 def source_digest(folder: PathLike, split: str) -> Optional[str]:

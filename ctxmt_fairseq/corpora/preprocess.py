@@ -23,6 +23,7 @@ from ctxmt_fairseq.base.errors import BadInput, named
 from ctxmt_fairseq.corpora.data_folder import (
     digest_line,
     entry,
+    file_digests,
     new_folder,
     read_description,
     write_description,
@@ -43,7 +44,7 @@ from ctxmt_fairseq.corpora.vocabulary import (
 )
 from ctxmt_fairseq.corpora.workers import chunks
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
-from ctxmt_fairseq.text.text_lines import PathLike, file_digest, iterate_lines
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
 logger = logging.getLogger(__name__)
 BATCH = 10_000  # so many sentences are encoded together
@@ -136,9 +137,8 @@ def preprocess(
             **({"overlap": overlap.as_dict()} if len(files) > 1 else {}),
             **({"dropped": overlap.marked} if drop_overlap else {}),
             **({"language_tokens": before} if before else {}),
-            "dictionaries": {
-                name: file_digest(folder / name) for name in (f"dict.{x}.txt" for x in languages)
-            },
+            "dictionaries": file_digests(folder, (f"dict.{x}.txt" for x in languages)),
+            "cut_by": file_digests(folder, [*models, *(name for x in languages for name in steps[x].files)]),
             "splits": splits,
         }
         write_description(folder, description)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import AbstractSet, Any, Dict, Iterable, Iterator, List, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.corpora.data_folder import description_of, language_token
+from ctxmt_fairseq.corpora.data_folder import check_unchanged, description_of, language_token
 from ctxmt_fairseq.corpora.text_steps import Spaces, TextSteps
 from ctxmt_fairseq.text.languages import unspaced
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, SPECIAL_WORDS
@@ -34,12 +34,14 @@ def model_names(language: str) -> List[str]:
 
 def find_model(data_folder: PathLike, language: str) -> Optional[Path]:
     """A language's SentencePiece model in a data folder; None: its words are the symbols. A model that the
-    folder's description names and that was lost is refused."""
+    folder's description names and that was lost or changed is refused."""
     paths = (Path(data_folder) / name for name in model_names(language))
     found = next((path for path in paths if path.is_file()), None)
     lost = None if found else (description_of(data_folder).get("sentencepiece") or {}).get(language)
     if lost:
         raise BadInput("no such file", Path(data_folder) / str(lost))
+    if found:
+        check_unchanged(data_folder, found.name)
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.bpe_codes import SEPARATOR, load_codes
-from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, PathLike, description_of
+from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, PathLike, check_unchanged, description_of
 from ctxmt_fairseq.corpora.truecasing import read_forms, truecaser
 from ctxmt_fairseq.text.json_files import Place, get
 from ctxmt_fairseq.text.languages import bleu_tokenizer, primary
@@ -206,8 +206,11 @@ class TextSteps:
 
     @classmethod
     def load(cls, data_folder: PathLike, language: str) -> "TextSteps":
-        """Load those of a data folder; a folder without ``ctxmt.json``, of another tool, has none."""
-        return cls.of_entries(description_of(data_folder).get(KEY, []), data_folder, language)
+        """Load those of a data folder, with the files of when it was made; a folder without ``ctxmt.json``,
+        of another tool, has none."""
+        steps = cls.of_entries(description_of(data_folder).get(KEY, []), data_folder, language)
+        check_unchanged(data_folder, *steps.files)
+        return steps
 
     @classmethod
     def of_entries(cls, entries: Sequence[Any], folder: PathLike, language: str) -> "TextSteps":

@@ -89,7 +89,7 @@ def place_steps(
     if vocabulary.like is not None:
         entries = read_description(vocabulary.like).get(KEY, [])
         for language in languages:
-            for name in TextSteps.of_entries(entries, vocabulary.like, language).files:
+            for name in TextSteps.load(vocabulary.like, language).files:
                 shutil.copyfile(Path(vocabulary.like) / name, folder / name)
     return entries, {language: TextSteps.of_entries(entries, folder, language) for language in languages}
 

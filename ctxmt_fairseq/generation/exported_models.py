@@ -19,13 +19,18 @@ from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
 from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.checkpoints.portable import write_portable
 from ctxmt_fairseq.checkpoints.reading import read
-from ctxmt_fairseq.corpora.data_folder import description_of, first_folder, new_folder, write_description
+from ctxmt_fairseq.corpora.data_folder import (
+    description_of,
+    file_digests,
+    first_folder,
+    new_folder,
+    write_description,
+)
 from ctxmt_fairseq.corpora.subwords import PathLike, find_model
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.generation.loading import LoadedModels, load_models, model_file
 from ctxmt_fairseq.models.concat_transformer import ConcatTransformer
-from ctxmt_fairseq.text.text_lines import file_digest
 
 _OF_TEXT = ("overlap", "dropped")  # what a description says of binarised text, besides the splits
 _WITHOUT = (
@@ -158,7 +163,7 @@ def _copy_vocabulary(model: Trained, folder: Path) -> Dict[str, Any]:
     steps = [name for language in languages for name in TextSteps.load(source, language).files]
     for name in {*dictionaries, *(path.name for path in models if path), *steps}:
         shutil.copyfile(source / name, folder / name)
-    digests = {name: file_digest(folder / name) for name in dictionaries}
+    digests = file_digests(folder, dictionaries)
     return {
         **{name: value for name, value in description_of(source).items() if name not in _OF_TEXT},
         **dict(zip(("source_lang", "target_lang"), languages, strict=True)),

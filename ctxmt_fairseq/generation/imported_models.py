@@ -22,7 +22,7 @@ from ctxmt_fairseq.checkpoints.known_symbols import symbols_digest
 from ctxmt_fairseq.checkpoints.options import declared_options, mapping
 from ctxmt_fairseq.checkpoints.portable import CHECKPOINT
 from ctxmt_fairseq.checkpoints.reading import FAST_PATH, naming, peek
-from ctxmt_fairseq.corpora.data_folder import new_folder, write_description
+from ctxmt_fairseq.corpora.data_folder import file_digests, new_folder, write_description
 from ctxmt_fairseq.corpora.subwords import PathLike, model_names
 from ctxmt_fairseq.corpora.vocabulary import find_models
 from ctxmt_fairseq.data.binarised import checked_dictionary
@@ -30,7 +30,7 @@ from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.generation.loading import load_models
 from ctxmt_fairseq.models.initialisation import SIZE_OPTIONS
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
-from ctxmt_fairseq.text.text_lines import file_digest, read_bytes
+from ctxmt_fairseq.text.text_lines import read_bytes
 
 logger = logging.getLogger(__name__)
 Parameters = Dict[str, Tensor]
@@ -145,10 +145,16 @@ def import_model(given: Given, out: PathLike, overwrite: bool = False) -> str:
             (made / f"dict.{language}.txt").write_text("".join(lines), encoding="utf-8")
         for name, content in given.files.items():
             (made / name).write_bytes(content)
-        digests = {name: file_digest(made / name) for name in map("dict.{}.txt".format, languages)}
+        dictionaries = file_digests(made, map("dict.{}.txt".format, languages))
         named = dict(zip(("source_lang", "target_lang"), languages, strict=True))
-        joined = len(set(digests.values())) == 1
-        described = {"joined_dictionary": joined, "dictionaries": digests, "text_steps": [], "splits": {}}
+        joined = len(set(dictionaries.values())) == 1
+        described = {
+            "joined_dictionary": joined,
+            "dictionaries": dictionaries,
+            "cut_by": file_digests(made, given.files),
+            "text_steps": [],
+            "splits": {},
+        }
         models = dict(zip(languages, find_models(made, list(languages)), strict=True))
         write_description(made, {**named, **described, "sentencepiece": models, **given.described})
         torch.save(saved, made / CHECKPOINT)

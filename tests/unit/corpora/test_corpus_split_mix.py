@@ -228,7 +228,7 @@ def test_refusals(films, tmp_path, capsys):
         ("split", (prefix, "--held-out", "x=1"), "expected a file or a share between 0 and 1, found 1"),
         ("split", (prefix, "--held-out", "x=1e-9"), "x: would be empty: no document goes there"),
         ("split", (prefix, "--held-out", f"{tmp_path / 'out'}=0.5"), "two outputs have this name"),
-        ("split", (tmp_path / "none", "--held-out", f"{tmp_path / 'x'}=0.5"), "none.docids: no such file"),
+        ("split", (tmp_path / "none", "--held-out", f"{tmp_path / 'x'}=0.5"), "none.en: no such file"),
         ("mix", (prefix, f"{prefix}=2"), "expected a ratio for each corpus, or none"),
         ("mix", (f"{prefix}=0",), "expected PREFIX=RATIO, a number"),
         ("mix", (f"{prefix}=much",), "expected PREFIX=RATIO, a number"),

@@ -7,6 +7,7 @@ import pytest
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import parser
 from ctxmt_fairseq.corpora.preprocess import Corpus, preprocess
+from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.vocabulary import Vocabulary
 from tests.helpers.preprocessed import ENGLISH, FRENCH, IDS, WORDS, corpus, write
 
@@ -124,3 +125,19 @@ def test_an_existing_folder_is_replaced_only_if_ours_and_wished(text, tmp_path):
         preprocess(corpus(text), WORDS, foreign, overwrite=True)
     assert contents(foreign) == {"thesis.txt": b"precious"}
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("name", ["spm.model", "truecase.en"])
+def test_what_cuts_text_is_that_of_the_folder(text, tmp_path, name):
+    """Another model's pieces are in the dictionary, too, for the most part."""
+    for folder, english in (("data", ENGLISH), ("other", ["see The Cat", *ENGLISH[1:]])):
+        write(text, en=english)
+        preprocess(corpus(text), Vocabulary(vocab_size=36, learn_truecase=True), tmp_path / folder)
+    like = Vocabulary(like=tmp_path / "data")
+    preprocess(corpus(text), like, tmp_path / "like")
+    (tmp_path / "data" / name).write_bytes((tmp_path / "other" / name).read_bytes())
+    with pytest.raises(BadInput, match=f"{name}: changed since ctxmt preprocess wrote it"):
+        preprocess(corpus(text), like, tmp_path / "again")
+    with pytest.raises(BadInput, match=f"{name}: changed since ctxmt preprocess wrote it"):
+        Subwords.load(tmp_path / "data", "en")
+    Subwords.load(tmp_path / "like", "en")
