@@ -6,10 +6,10 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any, Iterator, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, List, Optional, Sequence
 
-from ctxmt_fairseq.base.drafts import Lock
-from ctxmt_fairseq.base.files import writing
+if TYPE_CHECKING:
+    from ctxmt_fairseq.base.drafts import Lock
 
 # What fairseq-train must be told in a process that torchrun started on CPUs, with its environment's values.
 CPU_WORKER = (
@@ -18,7 +18,7 @@ CPU_WORKER = (
 )
 
 
-def run_logged(words: Sequence[str], log: Optional[Path] = None, lock: Optional[Lock] = None) -> int:
+def run_logged(words: Sequence[str], log: Optional[Path] = None, lock: Optional["Lock"] = None) -> int:
     """Run a command in this process' place: what ends this one (torchrun, Slurm) ends it, too; its output is
     added to a log, if there is one, and goes on to ours. If either takes no more, the command is ended. It
     holds a lock that it is given for as long as it lives, though this process be killed.
@@ -61,6 +61,8 @@ def ending_with_this(children: Sequence["subprocess.Popen[bytes]"]) -> Iterator[
 
 
 def _copy(stream: Any, log: Path) -> None:
+    from ctxmt_fairseq.base.files import writing  # here, because much that prints --help reads this module
+
     with open(log, "ab", buffering=0) as file:  # what a full disk refuses is not tried again on closing
         for line in stream:
             with writing(log):

@@ -17,15 +17,17 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import TYPE_CHECKING, Dict, List, Optional
 
 from ctxmt_fairseq.base.command import Command, argument, option
-from ctxmt_fairseq.base.drafts import Lock
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Input, OutputFolder
 from ctxmt_fairseq.cli.parser import nearest
 from ctxmt_fairseq.cli.systems import COMMON, END, PAPERS, SIZES, SYSTEMS, read_options
 from ctxmt_fairseq.text.json_files import Place, get, load_json
+
+if TYPE_CHECKING:
+    from ctxmt_fairseq.base.drafts import Lock
 
 Options = Dict[str, List[str]]
 # What torch and hydra say of fairseq's calls is nothing that a user can change.
@@ -144,7 +146,7 @@ def _of_worker(cpu: bool) -> List[str]:
     return size if cuda.is_available() and not cpu else [*size, *CPU_WORKER.format_map(os.environ).split()]
 
 
-def _locked(log: Path) -> Lock:
+def _locked(log: Path) -> "Lock":
     """Keep a second training out of the log's folder."""
     from ctxmt_fairseq.base.files import writing
     from ctxmt_fairseq.base.journal import lock_file
