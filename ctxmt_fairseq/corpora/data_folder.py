@@ -19,6 +19,10 @@ _ENTRIES = {
     **{"joined_dictionary": bool, "average_source_length": int, "text_steps": list},
     **{"given_symbols": dict, "language_tokens": dict, "card": dict, "cut_by": dict},
 }
+_MAKES_TOKENS = {  # entries with digests of files
+    "dictionaries": "its lines number the symbols of the binarised text",
+    "cut_by": "it cuts text otherwise",
+}
 _REQUIRED = ("source_lang", "target_lang", "splits")
 
 
@@ -83,9 +87,9 @@ def language_token(folder: PathLike, language: str) -> str:
 
 def load_dictionary(path: PathLike) -> Any:
     """Load ``dict.LANG.txt`` of a data folder, whose text must be binarised with it."""
-    path = Path(path)
-    digests = description_of(path.parent).get("dictionaries", {})
-    return checked_dictionary(path, digests.get(path.name))
+    dictionary = checked_dictionary(path)
+    check_unchanged(Path(path).parent, Path(path).name)
+    return dictionary
 
 
 def file_digests(folder: PathLike, names: Iterable[Optional[str]]) -> Dict[str, str]:
@@ -94,13 +98,13 @@ def file_digests(folder: PathLike, names: Iterable[Optional[str]]) -> Dict[str, 
 
 
 def check_unchanged(folder: PathLike, *names: str) -> None:
-    """Refuse files that cut text otherwise than when the data folder was made, as far as it tells."""
-    known = description_of(folder).get("cut_by", {})
-    for name, digest in file_digests(folder, filter(known.__contains__, names)).items():
-        if digest != known[name]:
-            raise BadInput(
-                "changed since ctxmt preprocess wrote it: it cuts text otherwise", Path(folder) / name
-            )
+    """Refuse files that make other tokens of text than when the data folder was made, as far as it tells."""
+    description = description_of(folder)
+    for key, why in _MAKES_TOKENS.items():
+        known = description.get(key, {})
+        for name, digest in file_digests(folder, filter(known.__contains__, names)).items():
+            if digest != known[name]:
+                raise BadInput(f"changed since ctxmt preprocess wrote it: {why}", Path(folder) / name)
 
 
 def source_digest(folder: PathLike, split: str) -> Optional[str]:

@@ -8,12 +8,12 @@ import os
 import struct
 from codecs import BOM_UTF8
 from pathlib import Path
-from typing import Any, BinaryIO, Optional, Sequence, Tuple
+from typing import Any, BinaryIO, Sequence, Tuple
 
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.text.text_lines import PathLike, file_digest, iterate_lines, open_file
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, open_file
 
 _MAGIC = b"MMIDIDX\x00\x00"  # of fairseq's --dataset-impl mmap
 _HEADER = struct.Struct("<9sQBQ")  # magic, version, code of the tokens' type, sentences
@@ -92,14 +92,11 @@ def _check_tokens(
         raise BadInput("damaged: expected </s> at the end", path, first + int(open_ended[0]) + 1)
 
 
-def checked_dictionary(path: PathLike, digest: Optional[str] = None) -> Any:
-    """Check and load a fairseq dictionary, with the digest of when text was binarised, if it is known."""
+def checked_dictionary(path: PathLike) -> Any:
+    """Check and load a fairseq dictionary."""
     from fairseq.data import Dictionary  # here, because commands without a model start without fairseq
 
     _check_lines(path, Dictionary().symbols)
-    if digest is not None and digest != file_digest(path):
-        why = "its lines number the symbols of the binarised text"
-        raise BadInput(f"changed since ctxmt preprocess wrote it: {why}", path)
     try:
         return Dictionary.load(str(path))
     except Exception as error:  # for what the check of the lines lets through

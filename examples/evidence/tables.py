@@ -58,22 +58,20 @@ def places(text: str) -> Sequence[str]:
     return [match["name"] for match in PLACE.finditer(text)]
 
 
-def named(results: Results, series: Mapping[str, Results]) -> Dict[str, str]:
+def named(results: Results, second: Results) -> Dict[str, str]:
     """Every table by its name, empty without results, and the runs that are missing.
 
     Args:
-        series: results of other machines and first stages, which have tables of their own.
+        second: results of another machine and first stage, which have tables of their own.
     """
     found = {"search": score_tables.search_table(results)}
-    further = {f", {name} series": runs for name, runs in series.items()}
-    for end, runs in {"": results, **further}.items():
-        found[f"systems{end}"] = recipe_table(runs, [*SYSTEMS])
+    for series, runs in (("", results), (", second series", second)):
+        found[f"systems{series}"] = recipe_table(runs, [*SYSTEMS])
         for name, texts in TEXTS.items():
             ours = [_of(text, runs) for text in texts]
             for kind, made in OF_A_TEXT.items():
-                found[f"{name}, {kind}{end}"] = _below_each_other(map(made, ours))
-    there = {run for runs in (results, *series.values()) for run in runs}
-    missing = [f"`{called(*run)}`" for run in chosen(()) if run not in there]
+                found[f"{name}, {kind}{series}"] = _below_each_other(map(made, ours))
+    missing = [f"`{called(*run)}`" for run in chosen(()) if run not in {**results, **second}]
     return {**found, "missing": f"Missing: {', '.join(missing) or 'nothing'}."}
 
 

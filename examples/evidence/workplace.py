@@ -15,8 +15,7 @@ from evidence.texts import SUBTITLES, Text
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results" / "runs"
-# Of other machines and first stages: runs are compared within a series alone.
-SERIES = {"second": RESULTS / "second"}
+SECOND = RESULTS / "second"  # of another machine and first stage: compared with each other alone
 PACKAGE = Path(ctxmt_fairseq.__file__).resolve().parent
 
 
