@@ -111,6 +111,8 @@ class Train(Command):
         options["--save-dir"] = [os.path.join(folder, "checkpoints")]
         if self.sentence_model:
             options["--sentence-checkpoint"] = [self.sentence_model]
+        if Path(folder, "checkpoint_last.pt").exists():
+            raise BadInput("has a training's checkpoints: expected the folder that it is in", folder)
         own = read_options(self.others)
         if own[""]:
             raise BadInput(f"{own[''][0]}: expected an option of fairseq-train")

@@ -34,6 +34,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import STANDARD, Input, Output, OutputPrefix, Prefix
 from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.model import TOO_LONG, Model, TooLong, search
+from ctxmt_fairseq.cli.options.text import prompt
 from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Translate(SharedCommand):
         "target context: one line per input line, or '-' (default: own)"
     )
     metadata: List[str] = option(
-        "what is known of all sentences; repeated for more", [], action="append", metavar="TEXT"
+        "what is known of all sentences; repeated for more", [], prompt, action="append", metavar="TEXT"
     )
     contexts: Optional[Prefix] = option(
         "the metadata of each: a file with one JSON object of strings per input line, or PREFIX of "
@@ -199,14 +200,14 @@ class Translate(SharedCommand):
     def _metadata(self, documents: "InputDocuments") -> Optional[List[Dict[str, str]]]:
         """Text by field for every sentence, from --contexts and --metadata; None if neither is given."""
         from ctxmt_fairseq.generation import input_documents
+        from ctxmt_fairseq.text.metadata_text import prompts
 
         if not (self.metadata or self.contexts):
             return None
         records: List[Dict[str, str]] = [{}] * len(documents.sentences)
         if self.contexts:
             records = input_documents.read_metadata(self.contexts, documents)
-        prompts = {f"prompt {number}": text for number, text in enumerate(self.metadata, 1)}
-        return [{**record, **prompts} for record in records]
+        return [{**record, **prompts(self.metadata)} for record in records]
 
     def _check(self, translator: "DocumentTranslator", documents: "InputDocuments", metadata: bool) -> None:
         """Raises BadInput: options that this model cannot have; warns where all lines are one document."""

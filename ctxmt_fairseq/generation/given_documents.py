@@ -10,7 +10,7 @@ import numpy as np
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.glossary import Glossary, read_glossary
-from ctxmt_fairseq.text.metadata_text import texts_by_field
+from ctxmt_fairseq.text.metadata_text import prompts, texts_by_field
 
 T = TypeVar("T")
 OF_DOCUMENTS = "documents, each a list of sentences"
@@ -136,5 +136,5 @@ def _fields(given: Any, place: str) -> Dict[str, str]:
             raise BadInput(f"{place}: expected a dictionary of texts by field, found other fields")
         texts = texts_by_field(dict(given), lambda message: BadInput(f"{place}: {message}"))
         return {field: _text(text, f"{place}[{field!r}]") for field, text in texts.items()}
-    prompts = [given] if isinstance(given, str) else entries(given, place, "texts")
-    return {f"prompt {number}": _text(text, place) for number, text in enumerate(prompts, 1)}
+    plain = [given] if isinstance(given, str) else entries(given, place, "texts")
+    return prompts(_text(text, place) for text in plain)

@@ -4,13 +4,14 @@ A model of many languages becomes one of two, whose tokens stand before each of 
 """
 
 import re
+from difflib import get_close_matches
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 from fairseq.modules import SinusoidalPositionalEmbedding
 from torch import Tensor
 
-from ctxmt_fairseq.base.errors import BadInput, named
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.generation.hub_folder import CONFIG, TOKENIZER, HubFolder
 from ctxmt_fairseq.generation.imported_models import Family, Given, Parameters, Row
@@ -133,7 +134,9 @@ class HubFamily(Family):
         token = self.token.format(given or getattr(languages, side))
         known = [symbol for symbol in symbols if self.language and re.fullmatch(self.language, symbol)]
         if (known or given) and token not in symbols:
-            has = f"expected one of {named(known)}" if known else "the model has no languages' tokens"
+            near = get_close_matches(token, known, 8, 0)
+            has = f"expected one of its {len(known)}, such as {', '.join(near)}"
+            has = has if known else "the model has no languages' tokens"
             raise BadInput(f"--{side}-token, {token or given}: {has}")
         return token if known else ""
 

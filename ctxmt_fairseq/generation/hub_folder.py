@@ -12,6 +12,7 @@ from ctxmt_fairseq.base.folders import check_inside
 from ctxmt_fairseq.checkpoints.allowed import check_parameters
 from ctxmt_fairseq.checkpoints.portable import WEIGHTS, read_tensors
 from ctxmt_fairseq.checkpoints.reading import peek
+from ctxmt_fairseq.corpora.data_folder import DESCRIPTION
 from ctxmt_fairseq.text.json_files import Place, get, load_json
 
 CONFIG, TOKENIZER = "config.json", "tokenizer_config.json"
@@ -24,6 +25,8 @@ class HubFolder:
 
     def __init__(self, path: Path):
         self.path = path
+        if self.has(DESCRIPTION) and not self.has(CONFIG):
+            raise BadInput("is no folder of Hugging Face's, but a model or data of this package's", path)
         for name in (CONFIG, TOKENIZER):
             for key in ("auto_map", "quantization_config"):
                 if key in self.json(name, name == TOKENIZER):

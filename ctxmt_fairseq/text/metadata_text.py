@@ -1,7 +1,7 @@
 """Turns metadata, as files have it, into the texts that are embedded (MTCue, section 3.1 and table 2)."""
 
 import re
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Iterable, Optional
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.json_files import Place, parse_json
@@ -82,6 +82,11 @@ def metadata_text(field: str, value: str) -> Optional[str]:
     if text.casefold().rstrip(".") in NON_VALUES:
         return None
     return f"{prefix} {text}" if prefix else text
+
+
+def prompts(texts: Iterable[str]) -> Dict[str, str]:
+    """The fields of texts that have none, in their order."""
+    return {f"prompt {number}": text for number, text in enumerate(texts, 1)}
 
 
 def is_prompt(field: str) -> bool:

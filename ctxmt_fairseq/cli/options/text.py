@@ -1,5 +1,8 @@
 """The sentence, or the text with a model, that an analysis looks at."""
 
+import argparse
+import glob
+import os
 from typing import TYPE_CHECKING, Iterator, List, Literal, Optional, Tuple
 
 from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
@@ -17,6 +20,14 @@ MAP = "the picture; FILE.tsv and FILE.json beside it have the numbers"  # of a s
 SIDE = "whose attention (default: the encoder's, if it attends to context)"
 
 
+def prompt(text: str) -> str:
+    """Metadata itself, and not the name of files that have some."""
+    if os.path.isfile(text) or glob.glob(f"{glob.escape(text)}.meta.*"):
+        found = f"expected text, found the name of a file or its beginning, {text[:40]!r}"
+        raise argparse.ArgumentTypeError(f"{found}; ctxmt translate --contexts reads files")
+    return text
+
+
 class Sentence(OptionGroup):
     """A sentence and its context."""
 
@@ -29,6 +40,7 @@ class Sentence(OptionGroup):
     metadata: List[str] = option(
         "what else is known (models of the task metadata_context); repeated for more",
         [],
+        prompt,
         action="append",
         metavar="TEXT",
     )
@@ -40,8 +52,9 @@ class Sentence(OptionGroup):
         from dataclasses import replace
 
         from ctxmt_fairseq.analysis.passage import given_passage, read_passage
+        from ctxmt_fairseq.text.metadata_text import prompts
 
-        known = {f"prompt {n}": text for n, text in enumerate(self.metadata, 1)}
+        known = prompts(self.metadata)
         if (self.sentence is None) == (self.document is None):
             raise BadInput("give --sentence or --document, one of them")
         if self.sentence is not None and self.line is not None:

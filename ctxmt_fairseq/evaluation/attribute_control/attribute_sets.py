@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import Sentences, as_sentences
 from ctxmt_fairseq.text.json_files import Place, get, json_lines, load_json
+from ctxmt_fairseq.text.metadata_text import prompts
 from ctxmt_fairseq.text.text_lines import PathLike, read_text
 
 KEYS = ("source", "attributes", "expected", "wrong", "context", "reference")
@@ -105,7 +106,7 @@ def _context(place: Place, record: Any) -> Optional[Dict[str, str]]:
     texts = record["context"]
     if not _all_texts(texts):
         raise place.error("expected 'context' to be a list of texts")
-    return {f"prompt {number}": text.strip() for number, text in enumerate(texts, 1)}
+    return prompts(text.strip() for text in texts)
 
 
 def metadata_of(

@@ -298,3 +298,14 @@ def test_first_words(capsys):
     assert main.main([]) == 0 and "demo-corpus" in capsys.readouterr().out
     assert main.main(["--version"]) == 0
     assert re.search(r"ctxmt_fairseq \d+\.\d+\.\d+.*torch \d", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("name", ["film.meta.jsonl", "film"])
+def test_names_of_files_with_metadata_are_not_read_as_metadata(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "film.meta.jsonl").write_text("{}")
+    for words in (["translate", "model.pt", "text.en"], ["analyse", "attention", "model.pt"]):
+        with pytest.raises(SystemExit, match="2"):
+            main.main([*words, "--metadata", "A film", "--metadata", name])
+        said = f"argument --metadata: expected text, found the name of a file or its beginning, '{name}'"
+        assert said in capsys.readouterr().err

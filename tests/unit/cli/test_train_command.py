@@ -97,6 +97,15 @@ def test_the_users_options_replace_those_of_the_system_and_the_size(dry):
     assert started["--lr"] == ["7e-4"]  # with that of the first training the loss would rise again
 
 
+def test_the_folder_of_checkpoints_is_not_taken_for_the_trainings(trained, data, tmp_path, capsys):
+    assert trained(4.5) == 0
+    (tmp_path / "run/checkpoints/checkpoint_last.pt").touch()
+    with pytest.raises(SystemExit, match="2"):
+        main.main(["train", "gated", str(data), str(tmp_path / "run/checkpoints")])
+    assert "run/checkpoints: has a training's checkpoints: expected the folder" in capsys.readouterr().err
+    assert trained(4.5) == 0
+
+
 def test_languages_with_dictionaries_of_their_own_share_less(dry, data):
     (data / "dict.fr.txt").write_text("b 1\n")
     words = dry("gated")

@@ -14,6 +14,8 @@ from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.data_folder import write_description
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
 from ctxmt_fairseq.evaluation.probe.word_values import split_words, word_values
+from ctxmt_fairseq.generation.hub_family import Languages
+from ctxmt_fairseq.generation.hub_models import NLLB
 from ctxmt_fairseq.generation.loading import load_models
 
 DIMENSION, FFN = 8, 12
@@ -134,6 +136,22 @@ def test_a_token_of_the_source_that_no_model_reads_is_refused(folder, capsys):
         imported(folder, "--source-token", "eng")
     assert "--source-token: the model has tokens of target languages alone" in capsys.readouterr().err
     assert imported(folder, "--source-lang", "fr", "--target-lang", "nl") == 0
+
+
+def test_a_model_that_is_imported_already_is_told_from_a_folder_of_hugging_face(folder, capsys):
+    assert imported(folder) == 0
+    with pytest.raises(SystemExit, match="2"):
+        main(["import", str(folder.parent / "out"), str(folder.parent / "again")])
+    assert "out: is no folder of Hugging Face's, but a model or data of this" in capsys.readouterr().err
+    assert not (folder.parent / "again").exists()
+
+
+def test_a_language_that_the_model_lacks_is_refused_with_those_most_like_it():
+    symbols = ["<s>", *(f"{first}aa_Latn" for first in "abcdefghijklm"), "fra_Latn"]
+    said = "^--source-token, fr: expected one of its 14, such as fra_Latn, "
+    with pytest.raises(BadInput, match=said) as no:
+        NLLB().token_of("source", Languages("fr", "eng_Latn"), symbols)
+    assert str(no.value).count("_Latn") == 8
 
 
 def test_a_languages_token_must_be_a_symbol(folder):
