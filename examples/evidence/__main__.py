@@ -7,7 +7,7 @@ import recipes
 
 from ctxmt_fairseq.base import exit_codes
 from evidence import commands, corpus, evaluation, figures, records, systems, tables, training
-from evidence.workplace import RESULTS, ROOT, SECOND, Workplace, called, workplace
+from evidence.workplace import RESULTS, ROOT, SERIES, Workplace, called, workplace
 
 PAGES = ("README.md", "protocol.md", "tables.md")  # of docs/results/
 PAPERS = ("focused_concat", "gated_context", "mtcue", "sequence_shortening", "thesis")
@@ -40,9 +40,9 @@ def publish(place: Workplace) -> None:
     """Print the tables; of the checkout's results they are written into its pages."""
     results = records.read_all(place.results)
     print(tables.text(tables.named(results, {})))
-    if not place.smoke and place.results in (RESULTS, SECOND):
+    if not place.smoke and place.results in (RESULTS, *SERIES.values()):
         results = records.read_all(RESULTS)
-        named = tables.named(results, records.read_all(SECOND))
+        named = tables.named(results, {name: records.read_all(path) for name, path in SERIES.items()})
         for page in PAGES:
             tables.rewrite(RESULTS.parent / page, named)
         for paper in PAPERS:

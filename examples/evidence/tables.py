@@ -58,21 +58,29 @@ def places(text: str) -> Sequence[str]:
     return [match["name"] for match in PLACE.finditer(text)]
 
 
-def named(results: Results, second: Results) -> Dict[str, str]:
+def named(results: Results, series: Mapping[str, Results]) -> Dict[str, str]:
     """Every table by its name, empty without results, and the runs that are missing.
 
     Args:
-        second: results of another machine and first stage, which have tables of their own.
+        series: results of other machines and first stages, whose tables stand together but for the first.
     """
-    found = {"search": score_tables.search_table(results)}
-    for series, runs in (("", results), (", second series", second)):
-        found[f"systems{series}"] = recipe_table(runs, [*SYSTEMS])
-        for name, texts in TEXTS.items():
-            ours = [_of(text, runs) for text in texts]
-            for kind, made in OF_A_TEXT.items():
-                found[f"{name}, {kind}{series}"] = _below_each_other(map(made, ours))
-    missing = [f"`{called(*run)}`" for run in chosen(()) if run not in {**results, **second}]
+    found = {"search": score_tables.search_table(results), **_of_runs(results)}
+    for name, runs in series.items():
+        own = _of_runs(runs)
+        found[f"systems, {name} series"] = own.pop("systems")
+        found[f"{name} series"] = text(own)
+    there = {run for runs in (results, *series.values()) for run in runs}
+    missing = [f"`{called(*run)}`" for run in chosen(()) if run not in there]
     return {**found, "missing": f"Missing: {', '.join(missing) or 'nothing'}."}
+
+
+def _of_runs(results: Results) -> Dict[str, str]:
+    found = {"systems": recipe_table(results, [*SYSTEMS])}
+    for name, texts in TEXTS.items():
+        ours = [_of(text, results) for text in texts]
+        for kind, made in OF_A_TEXT.items():
+            found[f"{name}, {kind}"] = _below_each_other(map(made, ours))
+    return found
 
 
 def text(tables: Mapping[str, str]) -> str:

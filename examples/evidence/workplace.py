@@ -15,7 +15,8 @@ from evidence.texts import SUBTITLES, Text
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results" / "runs"
-SECOND = RESULTS / "second"  # of another machine and first stage: compared with each other alone
+# Of other machines and first stages: runs are compared within a series alone.
+SERIES = {name: RESULTS / name for name in ("second",)}
 PACKAGE = Path(ctxmt_fairseq.__file__).resolve().parent
 
 

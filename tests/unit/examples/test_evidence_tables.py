@@ -79,19 +79,18 @@ def test_tables_replace_those_of_the_page(tables, tmp_path):
 def test_every_table_has_one_place_in_the_pages_of_results(evidence):
     pages = [evidence.workplace.RESULTS.parent / page for page in evidence.driver.PAGES]
     places = [name for page in pages for name in evidence.tables.places(page.read_text())]
-    names = list(evidence.tables.named({}, {}))
-    kinds = [f"help pages, {kind}" for kind in ("pronouns", "pairs", "words", "groups")]
-    kinds += [f"en-fr-subtitles, {kind}" for kind in ("terms", "tagged words")]
-    never = {f"{kind}{end}" for kind in kinds for end in ("", ", second series")}
-    never.add("help pages, tagged words")  # the models of the first series are gone
+    names = list(evidence.tables.named({}, dict.fromkeys(evidence.workplace.SERIES, {})))
+    # What these texts do not have; and the models of the help pages' tagged words are gone.
+    never = {f"help pages, {kind}" for kind in ("pronouns", "pairs", "words", "groups", "tagged words")}
+    never |= {f"en-fr-subtitles, {kind}" for kind in ("terms", "tagged words")}
     assert sorted(places) == sorted(set(names) - never)
 
 
 @pytest.mark.slow
 def test_the_pages_of_results_are_what_the_results_say(evidence):
-    tables = evidence.tables.named(
-        *map(evidence.records.read_all, (evidence.workplace.RESULTS, evidence.workplace.SECOND))
-    )
+    read = evidence.records.read_all
+    series = {name: read(path) for name, path in evidence.workplace.SERIES.items()}
+    tables = evidence.tables.named(read(evidence.workplace.RESULTS), series)
     for page in evidence.driver.PAGES:
         text = (evidence.workplace.RESULTS.parent / page).read_text()
         for name in evidence.tables.places(text):
