@@ -4,7 +4,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from ctxmt_fairseq.analysis.value_tables import Placed, cell_of
 from ctxmt_fairseq.base.plots.charts import Place, in_order, place_name
-from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.base.tables import aligned_table, remark
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 
 _NAMES = {
@@ -40,7 +40,7 @@ def paper_table(found: Sequence[Placed], records: Sequence[Mapping[str, Any]]) -
         shown = [cell_of(each, len(each)) for each in ones]
         starred = [differs.get((*column, place), "") for column in columns]
         rows.append([place_name(place), *map("".join, zip(shown, starred, strict=True))])
-    return "\n\n".join([aligned_table(rows), *below])
+    return "\n\n".join([aligned_table(rows), *map(remark, below)])
 
 
 def _heads(columns: Sequence[str]) -> Tuple[List[str], List[str]]:

@@ -9,7 +9,7 @@ from ctxmt_fairseq.analysis.result_values import REAL
 from ctxmt_fairseq.analysis.run_values import Value
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.plots.charts import Place, in_order, place_name
-from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation, records_table
+from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation, records_table, remark
 from ctxmt_fairseq.evaluation.runs.results_file import TRAINED, decimals
 from ctxmt_fairseq.evaluation.significance.p_values import holm_within, stars
 from ctxmt_fairseq.evaluation.significance.seeds import ENOUGH, TWO_RUNS, OverSeeds, over_seeds
@@ -252,7 +252,7 @@ def tests_table(records: Sequence[Mapping[str, Any]]) -> str:
     )
     said = [*dict.fromkeys(record["method"] for record in tested)]
     said += [TWO_RUNS] if any(record["seeds"] < ENOUGH for record in tested) else []
-    return "\n".join([records_table(rows, TESTS), *said])
+    return "\n".join([records_table(rows, TESTS), *map(remark, said)])
 
 
 def best_places(found: Sequence[Placed]) -> Dict[str, Dict[str, List[Place]]]:

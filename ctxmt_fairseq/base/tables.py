@@ -16,6 +16,12 @@ def aligned_table(rows: Sequence[Sequence[str]]) -> str:
     return _STYLES[STYLE.get()](rows)
 
 
+def remark(text: str) -> str:
+    """What stands beside tables, in LaTeX and CSV as comments."""
+    mark = _COMMENTS.get(STYLE.get())
+    return re.sub("(?m)^(?=.)", mark, text) if mark else text
+
+
 def _text(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
@@ -65,6 +71,7 @@ _NAMED = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
 }
+_COMMENTS = {"latex": "% ", "csv": "# "}
 _STYLES = {"text": _text, "markdown": _markdown, "latex": _latex, "csv": _csv}
 
 

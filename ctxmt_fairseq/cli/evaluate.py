@@ -87,6 +87,7 @@ class Evaluate(SharedCommand):
     ) -> None:
         from ctxmt_fairseq.base.files import write_file
         from ctxmt_fairseq.base.provenance import made_by
+        from ctxmt_fairseq.base.tables import remark
         from ctxmt_fairseq.evaluation.runs import results_file
         from ctxmt_fairseq.evaluation.runs.evaluated_text import read_evaluated_text
         from ctxmt_fairseq.evaluation.runs.ledger import Ledger
@@ -118,7 +119,7 @@ class Evaluate(SharedCommand):
         record = {**found, **of_model, "made_by": made_by()}
         write_file(out / results_file.RESULTS, as_json(record))
         print(results_file.results_table({out.name: record}))
-        print("", *results_file.signatures(record), sep="\n")
+        print("", *map(remark, results_file.signatures(record)), sep="\n")
 
     def _read_suites(self) -> List["ContrastiveSet"]:
         """The contrastive sets; the documents go to those whose format has such a folder."""

@@ -46,6 +46,7 @@ class Score(Command):
     def run(self) -> None:
         from dataclasses import asdict
 
+        from ctxmt_fairseq.base.tables import remark
         from ctxmt_fairseq.corpora.text_steps import steps_of_language
         from ctxmt_fairseq.evaluation import metrics
 
@@ -65,7 +66,7 @@ class Score(Command):
         scores += [one.metric_score() for one in comet]
         print(metrics.score_table(scores))
         empty = metrics.empty_hypotheses(translation)
-        print(f"\n{len(translation.hypotheses)} sentences, {empty} of them translated as empty")
+        print(remark(f"\n{len(translation.hypotheses)} sentences, {empty} of them translated as empty"))
         tokenized = metrics.tokenized_lines(translation)
         if self.references and tokenized >= TOKENIZED and tokenize != "none":
             print(

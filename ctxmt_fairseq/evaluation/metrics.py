@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.base.tables import aligned_table, remark
 from ctxmt_fairseq.generation.file_formats import FORMATS, ending_of
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_flags, read_sentences
@@ -194,7 +194,7 @@ def score_table(scores: Sequence[MetricScore]) -> str:
         value = f"{score.score:.{score.digits}f}"
         rows.append([score.name, score.level, value, *(spread if bootstrap else [])])
     signatures = [f"{score.name} ({score.level}): {score.signature}" for score in scores]
-    return "\n".join([aligned_table(rows), "", *signatures])
+    return "\n".join([aligned_table(rows), "", *map(remark, signatures)])
 
 
 def score_dict(translation: Translation, scores: Sequence[MetricScore]) -> Dict[str, Any]:

@@ -69,6 +69,7 @@ class Results(Command):
         from ctxmt_fairseq.analysis.paper_table import paper_table
         from ctxmt_fairseq.analysis.run_values import read_values
         from ctxmt_fairseq.base.plots.charts import points_of_runs
+        from ctxmt_fairseq.base.tables import remark
         from ctxmt_fairseq.evaluation.significance.seeds import ONE_RUN
 
         across = self.across.replace("-", "_")
@@ -80,15 +81,15 @@ class Results(Command):
         rows = views.value_records(shown)
         whole = across == "system" and self.style.table != "text"
         print(paper_table(shown, rows) if whole else views.value_tables(shown))
-        print("\nmean ± standard deviation of the runs")
+        print(remark("\nmean ± standard deviation of the runs"))
         best = views.best_places(found) if across == "penalty" else {}
         for measure, systems in best.items():
             runs = [
                 f"{name}: {', '.join(format(x, 'g') for x in places)}" for name, places in systems.items()
             ]
-            print(f"best {measure} of each run: {'; '.join(runs)}")
+            print(remark(f"best {measure} of each run: {'; '.join(runs)}"))
         if self.against:
-            print(views.tests_table(rows) or ONE_RUN)
+            print(views.tests_table(rows) or remark(ONE_RUN))
         record = {"values": [one.record() for one in values], "rows": rows, "best": best}
         bars = across in BARS and not self.lines
         each = "series" if across == "system" else "system"

@@ -27,12 +27,13 @@ class Contrast(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.system_names import distinct_runs, files_of
+        from ctxmt_fairseq.base.tables import remark
         from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast, comparison_table
         from ctxmt_fairseq.evaluation.significance.seeds import about
 
         runs = distinct_runs(self.systems)
         comparisons = compare_contrast(runs, self.results.all_pairs)
         note = about([name for name, _ in runs], (each.result for each in comparisons))
-        print(f"{comparison_table(comparisons)}\n\n{note}")
+        print(f"{comparison_table(comparisons)}\n\n{remark(note)}")
         record = {"comparisons": [each.as_dict() for each in comparisons], "about": note}
         self.results.write({**record, "files": files_of(runs)})

@@ -41,6 +41,7 @@ class Pronouns(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.system_names import distinct_runs
+        from ctxmt_fairseq.base.tables import remark
         from ctxmt_fairseq.evaluation.metrics import read_translation
         from ctxmt_fairseq.evaluation.significance import subsets as compared
         from ctxmt_fairseq.evaluation.significance.seeds import about
@@ -72,7 +73,7 @@ class Pronouns(Command):
         systems = list(dict.fromkeys(names))
         print(compared.subsets_table(systems, found))
         note = about(names, (each.result for subset in found for each in subset.comparisons), draws)
-        print(f"\n{self.scoring.metric}: {metric.signature}\n{note}".rstrip())
+        print(remark(f"\n{self.scoring.metric}: {metric.signature}\n{note}".rstrip()))
         scores = {"subsets": compared.subset_records(systems, found)}
         head = {"metric": self.scoring.metric, "signature": metric.signature, "about": note}
         self.results.write({**head, **draws.settings(), **scores})

@@ -40,6 +40,7 @@ class Translations(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.system_names import distinct_runs, files_of
+        from ctxmt_fairseq.base.tables import remark
         from ctxmt_fairseq.corpora.text_steps import steps_of_language
         from ctxmt_fairseq.evaluation.metrics import read_translation
         from ctxmt_fairseq.evaluation.significance.measures import CometMeasure, Measure, measure
@@ -76,9 +77,9 @@ class Translations(Command):
             for name, ratio in zip(names, ratios.values(), strict=True)
         ]
         note = about(names, (each.result for each in comparisons), draws)
-        print(f"\nlength ratio: {', '.join(shown)}\n{note}")
+        print(remark(f"\nlength ratio: {', '.join(shown)}\n{note}"))
         for each in measures:
-            print(f"{each.name}: {each.signature}")
+            print(remark(f"{each.name}: {each.signature}"))
         record = {
             "comparisons": [each.as_dict() for each in comparisons],
             "length_ratio": ratios,

@@ -5,6 +5,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
+from ctxmt_fairseq.base.tables import remark
 from ctxmt_fairseq.data.context_options import SIZES
 from ctxmt_fairseq.evaluation.probe import word_report
 from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, sized
@@ -56,25 +57,28 @@ class ProbeReport:
 
     def text(self, choice: WordChoice) -> str:
         """Tables."""
-        parts = [self.title, self.contexts.table()]
-        parts += ["\n".join(f"{name} is left out: {why}" for name, why in self.left_out.items())]
+        parts = [remark(self.title), self.contexts.table()]
+        left_out = (f"{name} is left out: {why}" for name, why in self.left_out.items())
+        parts.append(remark("\n".join(left_out)))
         parts += [self.by_size.table() if self.sizes else ""]
-        parts += ["" if self.against == ABSENT else f"CXMI compares with context that is {self.against}"]
+        if self.against != ABSENT:
+            parts.append(remark(f"CXMI compares with context that is {self.against}"))
         top = word_report.top_words(self.words, choice.top, choice.least)
         if top:
             parts.append(word_report.bits_table(f"word ({choice.least} times or more)", top))
         else:
-            parts.append(f"no word occurs {choice.least} times (--min-count)")
+            parts.append(remark(f"no word occurs {choice.least} times (--min-count)"))
         if self.tags is not None:
             drawn = f"95 %: of {self.tests.samples} samples of {self.tests.unit}s, seed {self.tests.seed}"
-            parts.append(f"{word_report.bits_table('tag', self.tags)}\n{drawn}")
+            parts.append(f"{word_report.bits_table('tag', self.tags)}\n{remark(drawn)}")
         unread = sum(not words.as_written for _, words, _ in self.words)
         if unread:
-            parts.append(f"{unread} sentences with words as the subword model reads them, not as written")
+            said = f"{unread} sentences with words as the subword model reads them, not as written"
+            parts.append(remark(said))
         if self.contexts.scores[0]:
             tests = f"tests: {self.tests.unit}s resampled, {self.tests.samples} samples, "
             signatures = (f"{each.name}: {each.signature}" for each in self.tests.measures)
-            parts.append("\n".join([tests + f"seed {self.tests.seed}", ONE_MODEL, *signatures]))
+            parts.append(remark("\n".join([tests + f"seed {self.tests.seed}", ONE_MODEL, *signatures])))
         return "\n\n".join(filter(None, parts))
 
     def as_dict(self, choice: WordChoice) -> Dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Callable, Dict, Optional
 
 import numpy as np
 
-from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.base.tables import aligned_table, remark
 from ctxmt_fairseq.evaluation.probe.word_report import SentenceWords
 
 
@@ -106,13 +106,13 @@ class Selection:
         for name in ("all", "selected"):
             count, *bits = record[name].values()
             rows.append([name, str(count), *("" if each is None else f"{each:+.3f}" for each in bits)])
-        parts = [f"CXMI {self.cxmi:+.4f} bits per word, {self.nats_per_sentence:+.3f} nats per sentence"]
-        parts.append(aligned_table(rows))
+        cxmi = f"CXMI {self.cxmi:+.4f} bits per word, {self.nats_per_sentence:+.3f} nats per sentence"
+        parts = [remark(cxmi), aligned_table(rows)]
         if len(self.known) and np.abs(self.known).max() < NOTHING:
             nothing = "the model makes nothing of its context"
-            parts.append(f"No line gains or loses a thousandth of a bit: {nothing}")
+            parts.append(remark(f"No line gains or loses a thousandth of a bit: {nothing}"))
         found = int(self.chosen.sum())
         if found < self.asked:
             lacking = "have a tagged word" if self.by == "tag" else "have words and are translated"
-            parts.append(f"{found} lines are selected, not {self.asked}: no others {lacking}")
+            parts.append(remark(f"{found} lines are selected, not {self.asked}: no others {lacking}"))
         return "\n\n".join(parts)

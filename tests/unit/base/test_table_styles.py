@@ -48,3 +48,19 @@ def test_a_command_prints_it_and_the_next_one_text(tmp_path, capsys):
     for style, rule in ((["--table", "latex"], r"\toprule"), ([], "-----")):
         assert main.main(["score", str(path), str(path), *style]) == 0
         assert rule in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("style, mark", [("latex", "% "), ("csv", "# "), ("markdown", ""), ("text", "")])
+def test_what_stands_below_a_table_is_a_comment_in_latex_and_csv(tmp_path, capsys, style, mark):
+    for name in ("ref", "a", "b"):
+        (tmp_path / name).write_text(f"the cat sat on the mat\n{name}\n")
+    ref, a, b = (str(tmp_path / name) for name in ("ref", "a", "b"))
+    table = ["--table", style]
+    assert main.main(["score", a, ref, *table]) == 0
+    assert main.main(["compare", "translations", ref, a, b, "--samples", "100", *table]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for said in ("2 sentences, 0 of them", "BLEU (sentence): ", "length ratio: ", "chrf2: "):
+        assert sum(line.startswith(mark + said) for line in lines) == 1, said
+    if style == "latex":
+        outside = re.sub(r"(?s)\\begin.*?\\end\{tabular\}", "", "\n".join(lines)).splitlines()
+        assert all(not line or line.startswith("% ") for line in outside)
