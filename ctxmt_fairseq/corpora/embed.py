@@ -116,7 +116,7 @@ def chosen_fields(
             f"the context store there has the fields {', '.join(known) or 'none'}, not "
             f"{', '.join(wanted) or 'none'}; --fields chooses fields, --out another folder"
         )
-    fields = tuple(known) if store else tuple(wanted)
+    fields = tuple(known) if store else tuple(dict.fromkeys(wanted))
     if not fields and not request.sentences:
         raise BadInput("nothing to embed: there is no metadata, and sentences are not wanted")
     return fields

@@ -46,6 +46,7 @@ class ForcedTerms:
         self.wanted = 0
         self.lost: List[str] = []
         self.unknown: Dict[str, None] = {}
+        self._first: Dict[str, str] = {}  # terms, as they are written at a sentence's beginning
 
     def tokens(self, sentence: str) -> Dict[str, torch.Tensor]:
         """The terms that the translation of a source sentence must hold, with their tokens (T,)."""
@@ -58,8 +59,10 @@ class ForcedTerms:
         pieces = [piece for piece in subwords.encode(term).split() if piece != subwords.token]
         if unspaced(term):  # no blank stands before it
             pieces = [*filter(None, [pieces[0].removeprefix(WORD_START), *pieces[1:]])]
-        written = subwords.decode(" ".join(pieces))
-        if all(piece in dictionary for piece in pieces) and not missing(written, [term]):
+        # Where text is truecased, a sentence begins with a capital, and the second term is as it is.
+        first, both = (subwords.decode(" ".join(pieces * times)) for times in (1, 2))
+        if all(piece in dictionary for piece in pieces) and not missing(both, [term]):
+            self._first[term] = first
             return torch.tensor([dictionary.index(piece) for piece in pieces])
         self.unknown[term] = None
         return None
@@ -67,7 +70,8 @@ class ForcedTerms:
     def count(self, terms: Collection[str], translation: str) -> None:
         """Count terms that a translation was to hold."""
         self.wanted += len(terms)
-        self.lost += missing(translation, terms)
+        lost = missing(translation, terms)
+        self.lost += [term for term in lost if missing(translation, [self._first.get(term, term)])]
 
     @property
     def remark(self) -> Optional[str]:

@@ -32,7 +32,9 @@ class SearchSettings(OptionGroup):
 
     beam: int = option("hypotheses that are kept side by side", 5)
     lenpen: float = option("length penalty", 1.0)
-    max_len_a: float = option("of x source tokens a translation has at most a x + b", 0)
+    max_len_a: float = option(
+        "a translation has at most a x + b tokens; x are those of the longest source translated with it", 0
+    )
     max_len_b: int = option("the b of --max-len-a", 200)
     min_len: int = option("least tokens of a translation", 1)
     unkpen: float = option("what an unknown word costs", 0)

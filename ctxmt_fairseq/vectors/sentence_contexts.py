@@ -7,7 +7,8 @@ from typing import Callable, Dict, List, Mapping, Sequence, Tuple
 import numpy as np
 
 from ctxmt_fairseq.text.absence import EMPTY_TEXT, NO_TEXT
-from ctxmt_fairseq.text.metadata_text import metadata_text, single_spaces
+from ctxmt_fairseq.text.metadata_text import metadata_text
+from ctxmt_fairseq.text.text_lines import tidy
 from ctxmt_fairseq.vectors.text_encoders import TextEncoder
 
 
@@ -41,7 +42,7 @@ def contexts_of(
     if len(metadata) != len(sentences):
         raise ValueError(f"{len(sentences)} sentences, {len(metadata)} rows of metadata")
     rows: Dict[str, int] = {"": EMPTY_TEXT}
-    own = [rows.setdefault(single_spaces(sentence), len(rows)) for sentence in sentences]
+    own = [rows.setdefault(tidy(sentence), len(rows)) for sentence in sentences]
     fields = tuple(dict.fromkeys(field for values in metadata for field in values))
     table = np.full((len(sentences), len(fields)), NO_TEXT, np.int64)
     for line, values in enumerate(metadata):

@@ -64,7 +64,8 @@ class Subtitles(FileFormat):
         """Say which lines of SubRip are in no cue; in the other formats there are such lines."""
         inside = {line + at for line, lines, *_ in self.cues for at in range(-1, len(lines))}
         others = (at for at in range(len(self.rows)) if at not in inside and self.ending == ".srt")
-        found = [f"line {at + 1}" for at in others if not re.fullmatch(r"\ufeff?\s*\d*\s*", self.rows[at])]
+        empty = re.compile(rf"\ufeff?\s*\d*\s*|{_TIMES.pattern}\s*")  # its time, too, if it has no text
+        found = [f"line {at + 1}" for at in others if not empty.fullmatch(self.rows[at])]
         if found:
             said = "%s: %d lines belong to no subtitle, and stay as they are: %s"
             logger.warning(said, self.path, len(found), named(found))

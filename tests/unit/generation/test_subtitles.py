@@ -116,6 +116,7 @@ def test_broken_subtitles(tmp_path, name, content, line):
 
 def test_lines_in_no_subtitle_are_named(tmp_path, caplog):
     content = "1\n00:00:01,000 --> 00:00:02,000\nHello.\n\nlost\n2\n00:00:03,000 --> 00:00:04,000\nBye.\n"
+    content += "\n3\n00:00:05,000 --> 00:00:06,000\n\n"  # an empty one
     _, text = translated(Subtitles, tmp_path / "a.srt", content, str.upper)
     assert (
         "lost\n2\n" in text and "1 lines belong to no subtitle, and stay as they are: line 5" in caplog.text

@@ -11,6 +11,7 @@ from fairseq.token_generation_constraints import pack_constraints
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.corpora.text_steps import TextSteps, Truecase
 from ctxmt_fairseq.generation.forced_terms import ForcedTerms
 from ctxmt_fairseq.text.glossary import missing, read_glossary
 
@@ -143,6 +144,19 @@ def test_a_sentence_ends_at_its_greatest_length_and_where_no_term_can_come():
     assert nbest and all(len(hypothesis) == 3 for hypothesis, _ in nbest)
     found = generate(loaded, terms.search, model, [tokens * 2] * 2, no_repeat_ngram_size=1, beam=1)
     assert all(nbest and nbest[0][1] > -1e6 for nbest in found)
+
+
+def test_a_term_may_begin_a_sentence_with_the_capital_of_truecasing(tmp_path):
+    loaded = models_of(["chat", "Chat", "noir", "Paris"], spm=False)
+    (tmp_path / "counts").write_text("chat (9/10) Chat (1)\nnoir (9/9)\nParis (9/9)\n")
+    loaded.target_subwords.steps = TextSteps([Truecase(tmp_path / "counts")], "fr")
+    terms = ForcedTerms(read_glossary(None, ["chat noir", "noir", "Paris"]), loaded, 2)
+    assert [*terms.tokens("chat noir, noir, Paris")] == ["chat noir", "noir", "Paris"]
+    terms.count(["chat noir"], "Chat noir")
+    terms.count(["noir", "Paris"], "Le chat noir, Paris")
+    assert terms.remark is None
+    terms.count(["noir", "Paris"], "Noire, paris")
+    assert terms.remark == "2 of 5 terms are not in their translations: noir, Paris"
 
 
 def test_what_cannot_be_written_is_left_out_and_what_cannot_be_searched_refused():

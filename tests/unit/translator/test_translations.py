@@ -12,6 +12,7 @@ import torch
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.generation.given_documents import GivenDocuments
 from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
 from ctxmt_fairseq.tasks.search.current_sentence import WindowCount, keep_sentence
@@ -71,6 +72,14 @@ def test_documents_that_come_one_after_the_other(loaded, text):
     assert [*model.translate_each([])] == []
     shown = repr(model)
     assert shown.startswith("Translator(en-fr, ") and shown.endswith("device=cpu)") and "context=" in shown
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 60), (0.5, 60), (1.5, 60), (2, 0)])
+def test_the_search_may_write_twice_the_tokens_of_a_part(loaded, a, b):
+    translator = loaded["multi_source"].document_translator(SearchSettings(max_len_a=a, max_len_b=b))
+    fitted = translator.fit(GivenDocuments.of([["a b c d e " * 300]]), "split")
+    assert len(fitted.sources) > 1
+    assert all(a * len(source) + b >= 2 * len(source) for source in fitted.sources)
 
 
 def test_unknown_subwords_are_named_once_a_text(loaded, caplog):

@@ -177,6 +177,11 @@ def test_fields_of_an_existing_store_may_be_named_in_any_order(text):
     assert ContextStore.open(folder).header.fields == ("genre", "rating")
 
 
+def test_a_field_that_is_named_twice_is_embedded_once(text):
+    folder, report = make_store(text, "train", fields=["genre", "genre"])
+    assert ContextStore.open(folder).header.fields == ("genre",) and report["contexts"] == 9
+
+
 @pytest.mark.parametrize(
     "what, options",
     [

@@ -167,3 +167,8 @@ def test_contexts_are_the_texts_each_once(rows):
         for field, row in zip(contexts.fields, found, strict=True):
             expected = metadata_text(field, values[field]) if field in values else None
             assert (None if row == -1 else texts[row]) == expected
+
+
+def test_spaces_that_do_not_break_stay_as_in_a_store():
+    contexts = contexts_of(DISCRETE, ["10\u202f000  km\u00a0!", "10 000 km !"], [{}] * 2)
+    assert contexts.texts(contexts.sentences) == ["10\u202f000 km\u00a0!", "10 000 km !"]
