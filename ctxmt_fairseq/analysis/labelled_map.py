@@ -18,7 +18,7 @@ class LabelledMap:
     """A matrix, such as the attention weights between tokens or vectors made of them, with its names.
 
     Attributes:
-        values: (R, C) float64.
+        values: (R, C) float64; NaN where there is none, which is null in JSON.
         rows, columns: R and C names, which may repeat.
         sections: names and widths of groups of columns, from left to right, C columns together.
     """
@@ -44,7 +44,7 @@ class LabelledMap:
             self.row_name: self.rows,
             self.column_name: self.columns,
             "sections": [{"name": name, "columns": width} for name, width in self.sections],
-            "values": self.values.tolist(),
+            "values": np.where(np.isnan(self.values), None, self.values).tolist(),
         }
 
 

@@ -135,6 +135,6 @@ def _scores(path: Path) -> List[Dict[str, Any]]:
                 return [
                     {"measure": one.measure, "value": one.value, "at": one.at}
                     for one in read_values([str(file.parent)])
-                    if one.at.get("context", "real") == "real"
+                    if one.at.get("context") == "real"  # what a search measured has none
                 ]
     return []

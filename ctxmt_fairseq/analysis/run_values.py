@@ -128,24 +128,32 @@ def _of_path(path: Path) -> Iterator[Found]:
     """The results of a run, and those of a search for the length penalty beside them."""
     if path.suffix == ".log":
         return
-    file = find_results(path)
+    file, content = find_results(path), None
     if not path.is_dir() or file.exists():
-        yield from of_result(FilePlace(file), load_json(file))
+        content = load_json(file)
+        yield from of_result(FilePlace(file), content)
     if path.is_dir():
-        yield from _searched(file.parent)
+        yield from _searched(file.parent, content)
 
 
-def _searched(folder: Path) -> Iterator[Found]:
-    """The scores on the development set with every length penalty, ascending."""
+def _searched(folder: Path, results: Any) -> Iterator[Found]:
+    """The scores on the development set with every length penalty, ascending, of the models that the results
+    beside them are of, where both say it."""
     files = [(_DEV_SCORE.fullmatch(file.name), file) for file in folder.glob("dev.*/*")]
     for penalty, file in sorted((float(name[1]), file) for name, file in files if name):
         decoded = TranslationName.of(file.parent.name.removeprefix("dev."))
-        if decoded:
+        content = load_json(file)
+        if decoded and len({_models(content), _models(results)} - {None}) < 2:
             at = conditions(decoded.context, decoded.window)
             del at["context"]  # results of the search are not compared with other contexts
             at = {**at, "decoding": decoded.decoding, "penalty": penalty}
-            for one in scores_of(FilePlace(file), load_json(file), at):
+            for one in scores_of(FilePlace(file), content, at):
                 yield one._replace(measure=f"{one.measure}, dev")
+
+
+def _models(record: Any) -> Optional[str]:
+    """The hashes of the models' files that ``ctxmt evaluate`` noted; None: it did not."""
+    return str(record.get("checkpoints")) if isinstance(record, dict) and "checkpoints" in record else None
 
 
 def _log_of(run: Path, option: str) -> TrainingLog:

@@ -42,16 +42,21 @@ class SharedCommand(Command):
 
 def _elsewhere(group: Any, folder: str, files: List[str]) -> Any:
     """A group of options with other outputs: files beside those that were asked for, because their journals
-    must outlive this process, and folders below ``folder``, unless they are shared."""
+    must outlive this process, and folders below ``folder``, unless they are shared. What is no file, such as
+    standard output, gets the first process' content alone."""
+    from ctxmt_fairseq.base.files import destination
+
     values = {}
     for name, value in vars(group).items():
         if isinstance(value, OptionGroup):
             value = _elsewhere(value, folder, files)
-        elif isinstance(value, SharedFolder) or value == STANDARD:
+        elif isinstance(value, SharedFolder):
             pass
         elif isinstance(value, OutputFolder):
             os.makedirs(os.path.join(folder, name), exist_ok=True)
             value = type(value)(os.path.join(folder, name, os.path.basename(value)))
+        elif isinstance(value, Output) and destination(value).file is None:
+            value = None
         elif isinstance(value, Output):
             value = type(value)(ranks.own_file(value))
             files += value.files()

@@ -129,7 +129,8 @@ def _read_folder(folder: Path) -> Found:
     found = Found()
     for place in (folder, folder / "evaluation"):
         files = sorted(path for path in place.glob("*") if path.is_file() and path.name != ledger.NAME)
-        if place / "results.json" in files:  # has everything that is up to date
+        current = place / "results.json" in files  # which has everything that is up to date
+        if current:
             files = [path for path in files if not path.name.endswith(ENDINGS[:2])]
         for path in files:
             if path.name == NAME:
@@ -138,6 +139,10 @@ def _read_folder(folder: Path) -> Found:
                     found.log = read_training_log(path)
             else:
                 _add_file(found, path)
+        for texts, known in ((found.translations, found.scores), (found.examples, found.contrasts)):
+            for name, path in list(texts.items()) if current else ():
+                if path.parent == place and name not in known:
+                    del texts[name]
     return found
 
 

@@ -73,8 +73,7 @@ class Translations(Command):
         print(comparison_table(comparisons))
         ratios = {path: length_ratio(text) for path, text in zip(paths, texts, strict=True)}
         shown = [
-            f"{name} {'-' if ratio is None else format(ratio, '.3f')}"
-            for name, ratio in zip(names, ratios.values(), strict=True)
+            f"{name} {'-' if (of := ratios[path]) is None else format(of, '.3f')}" for name, path in runs
         ]
         note = about(names, (each.result for each in comparisons), draws)
         print(remark(f"\nlength ratio: {', '.join(shown)}\n{note}"))

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, List, Literal, Optional, Sequence
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import OptionGroup, option
@@ -26,9 +26,10 @@ class Tokens(OptionGroup):
 
 
 class Metric(Tokens):
-    """One measure of translations."""
+    """One measure of translations, of a command that reads no data folder."""
 
-    metric: str = option("bleu, chrf1, chrf2, chrf3", "bleu", metavar="NAME")
+    tokenize: Optional[str] = option("BLEU's tokenizer, as sacrebleu's (default: 13a)", metavar="NAME")
+    metric: Literal["bleu", "chrf1", "chrf2", "chrf3"] = option("what is scored", "bleu")
 
     def measure(self) -> "SacrebleuMeasure":
         from ctxmt_fairseq.evaluation.significance.measures import measure

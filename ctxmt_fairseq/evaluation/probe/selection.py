@@ -10,6 +10,12 @@ import numpy as np
 
 from ctxmt_fairseq.base.tables import aligned_table, remark
 from ctxmt_fairseq.evaluation.probe.word_report import SentenceWords
+from ctxmt_fairseq.text.languages import words_of
+
+
+def word_count(sentence: SentenceWords) -> int:
+    """How many words it has: where there are no blanks between them, what is cut apart may be several."""
+    return sum(len(words_of(word)) for word in sentence.words.words)
 
 
 def largest(sentence: SentenceWords) -> float:
@@ -19,8 +25,7 @@ def largest(sentence: SentenceWords) -> float:
 
 def mean(sentence: SentenceWords) -> float:
     """The bits of a word, ``</s>`` included, as CXMI counts them."""
-    values = sentence.words
-    return (float(values.values.sum()) + values.end) / len(values.values)
+    return (float(sentence.words.values.sum()) + sentence.words.end) / word_count(sentence)
 
 
 def largest_tagged(sentence: SentenceWords) -> float:
@@ -47,7 +52,7 @@ class Scores:
 
     def add(self, sentence: Optional[SentenceWords]) -> None:
         """Score the next line; None: it is not translated."""
-        words = 0 if sentence is None else len(sentence.words.values)
+        words = 0 if sentence is None else word_count(sentence)
         self._scores.append(self._score(sentence) if sentence is not None and words else -np.inf)
         if sentence is not None:
             self.sentences += 1

@@ -145,7 +145,8 @@ class Evaluator:
             comet = self._comet(text, lines, folder / f"{name}.hyp.comet.jsonl")
             scores += [each.metric_score() for each in comet]
             more = {"comet": list(map(asdict, comet))} if comet else {}
-            write_file(folder / output, _json({**score_dict(translation, scores), **more}))
+            of_model = {**score_dict(translation, scores), "checkpoints": self.checkpoints}
+            write_file(folder / output, _json({**of_model, **more}))
 
         self._make(output, made_from, [output], work, self._about(text))
         return json.loads((folder / output).read_text(encoding="utf-8"))

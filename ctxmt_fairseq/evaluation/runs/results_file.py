@@ -68,8 +68,12 @@ def collect(folder: Path, scores: Sequence[str], contrasts: Sequence[str]) -> Di
     """The content of the results in a folder, by their names without endings."""
 
     def read(names: Sequence[str], ending: str) -> Dict[str, Any]:
-        files = {name.removesuffix(ending): folder / name for name in names}
-        return {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items()}
+        found = {}
+        for name in names:
+            content = json.loads((folder / name).read_text(encoding="utf-8"))
+            content.pop("checkpoints", None)  # the results say it once
+            found[name.removesuffix(ending)] = content
+        return found
 
     return {"translations": read(scores, ".score.json"), "contrast": read(contrasts, ".contrast.json")}
 

@@ -71,7 +71,7 @@ def test_bands_are_percentiles_of_resampled_sentences(files):
     [
         (("--edges", "10", "5"), "--edges: expected ascending lengths"),
         (("--edges", "0"), "argument --edges"),
-        (("--metric", "ter"), "--metric ter: expected one of bleu"),
+        (("--metric", "comet"), "'comet' (choose from 'bleu', 'chrf1', 'chrf2', 'chrf3')"),
         (("--output", "curve.pdf"), "end in .png"),
         (("a",), "give each HYP once"),
     ],

@@ -74,11 +74,14 @@ def test_scores_are_those_of_this_very_model(run, state):
 
 def test_a_score_says_what_is_not_usual_of_it(run, capsys):
     best = run / "checkpoints/checkpoint_best.pt"
-    (run / "evaluation").mkdir(exist_ok=True)
+    (run / "evaluation/dev.window").mkdir(parents=True)
     record = {**results({"prefix": 20.0, "window.n1.2": 30.0}), "checkpoints": [file_digest(best)]}
     (run / "evaluation/results.json").write_text(json.dumps(record))
+    searched = record["translations"]["prefix"]  # with a penalty, and maybe by another model
+    (run / "evaluation/dev.window/n0.4.score.json").write_text(json.dumps(searched))
     card(best, run.parent / "data")
     printed = capsys.readouterr().out
+    assert "dev" not in printed
     assert re.search("^bleu +20$", printed, re.M)
     assert re.search("^bleu +30 \\(decoding window, length penalty opt\\)$", printed, re.M)
 

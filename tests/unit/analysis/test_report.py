@@ -64,7 +64,8 @@ def test_systems_that_found_other_length_penalties_stand_side_by_side(tmp_path):
     for name, penalty, bleu in (("a", "0.6", 10.0), ("b", "1", 20.0)):
         folder = tmp_path / name / "evaluation"
         write_results(folder.parent, results({f"prefix.w3.n{penalty}.random": bleu, "prefix": 5.0}))
-        write_lines(folder / f"prefix.w3.n{penalty}.random.hyp", REFERENCE if name == "a" else SOURCE)
+        for made in (f"prefix.w3.n{penalty}.random", "prefix.absent"):  # the latter is not in the results
+            write_lines(folder / f"{made}.hyp", REFERENCE if name == "a" else SOURCE)
     for penalty, bleu in (("-0.5", 30.0), ("2", 40.0)):
         (tmp_path / "c").mkdir(exist_ok=True)
         (tmp_path / f"c/prefix.w3.n{penalty}.random.score.json").write_text(json.dumps(translation(bleu)))
@@ -81,7 +82,7 @@ def test_systems_that_found_other_length_penalties_stand_side_by_side(tmp_path):
     shared = "random context, windows of 3, its own length penalty"
     assert f"{shared}: " in page.text
     assert "random context, windows of 3, length penalty 2: " in page.text and "40.00" in page.text
-    assert f"Where translations differ: {shared}" in page.text
+    assert f"Where translations differ: {shared}" in page.text and "no context" not in page.text
 
 
 def test_the_first_lines_say_who_wins(made, page):

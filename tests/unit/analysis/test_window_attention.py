@@ -175,6 +175,15 @@ def test_models_are_compared_by_the_windows_that_both_have():
     assert report.map().values.shape == (2, 3) and report.map().rows == ["1, a", "1, b"]
 
 
+def test_the_map_of_models_of_several_sizes_is_json():
+    """Where a model has no such head there is no number."""
+    small = attention([0.2, 0.4], [1, 2])
+    large = WindowAttention(small.shares, {kind: np.repeat(small.entropies[kind], 2, 2) for kind in KINDS})
+    written = json.dumps(AttentionReport(["s", "l"], [small, large], 100, 1).map().as_dict(), allow_nan=False)
+    first, second = json.loads(written)["values"]
+    assert (first, second) == ([1.5, None, 2.5, None, 3.5, None], [1.5, 1.5, 2.5, 2.5, 3.5, 3.5])
+
+
 def test_runs_of_a_system_are_seeds():
     """Over the windows that all runs have; a system of one run stands for itself."""
     draw = np.random.default_rng(1)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.base import ranks
+from ctxmt_fairseq.cli.main import main
 
 
 @given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 5))
@@ -35,3 +36,20 @@ def test_what_else_sets_the_size_of_a_world_starts_nothing(monkeypatch):
     assert not ranks.started()
     monkeypatch.setenv("MASTER_PORT", "1")
     assert ranks.started()
+
+
+@pytest.mark.parametrize("output", ["-", "/dev/fd/1"])
+def test_only_the_first_process_writes_to_standard_output(output, tmp_path, monkeypatch, capfd):
+    suite, scores = tmp_path / "set.jsonl", tmp_path / "scores"
+    suite.write_text(
+        '{"id": "1", "phenomenon": "p", "distance": 0, "context": "metadata", "source": ["It."], '
+        '"current": 0, "targets": [["Il."], ["Elle."]], "correct": 0}\n'
+    )
+    scores.write_text("-1 2\n-2 2\n")
+    monkeypatch.setattr(ranks, "_sharing", False)
+    for name, value in {"WORLD_SIZE": "2", "MASTER_ADDR": "here", "MASTER_PORT": "1"}.items():
+        monkeypatch.setenv(name, value)
+    for rank, printed in ((0, True), (1, False)):
+        monkeypatch.setenv("RANK", str(rank))
+        assert main(["contrast", str(suite), "--scores", str(scores), "--json", output]) == 0
+        assert ('"name": "set"' in capfd.readouterr().out) == printed

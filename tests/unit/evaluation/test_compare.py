@@ -182,6 +182,12 @@ def test_translations(files, tmp_path, capsys):
     ] == [("document", 2)] * 2
 
 
+def test_one_file_may_stand_for_two_systems(files, capsys):
+    both = (f"A={files['better']}", f"B={files['better']}")
+    assert main(["compare", "translations", files["ref"], *both, "--samples", "100"]) == 0
+    assert "length ratio: A 1.059, B 1.059" in capsys.readouterr().out
+
+
 def test_translations_refuses(files, tmp_path, capsys):
     pair = ("translations", files["ref"], files["worse"], files["better"])
     assert "two or more systems" in refused(capsys, *pair[:3])

@@ -118,6 +118,13 @@ def test_the_best_length_penalty_of_the_dev_text(models, text, tmp_path, monkeyp
         assert (out / f"{written}.hyp").read_text() == alone.read_text()
 
 
+def test_a_search_for_the_length_penalty_is_of_one_model(models, text, tmp_path):
+    out = tmp_path / "out"
+    for task, penalties in (("document_window", "1 2"), ("multi_source", "3")):
+        evaluate(models[task], text, out, "--lenpen", "opt", "--dev", text, "--lenpens", penalties)
+    assert {one.place for one in placed(read_values([str(out)]), "penalty")} == {3.0}
+
+
 def test_other_windows_stand_beside_the_trained(models, text, tmp_path):
     model, out = models["document_window"], tmp_path / "out"
     pairs = suite(tmp_path)

@@ -153,6 +153,15 @@ def test_what_has_no_words_or_no_room_is_never_chosen(models, tmp_path, capsys, 
     assert [line["line"] for line in lines] == [1, 2, *range(5, 14)]
 
 
+def test_each_character_is_a_word_where_there_are_no_blanks():
+    scores = Scores("mean-cxmi")
+    scores.add(
+        SentenceWords(1, WordValues(["你好", "吗", "abc"], np.array([1.0, 2.0, 4.0]), 1.0, True), None)
+    )
+    selection = scores.select(1)
+    assert selection.cxmi == 8 / 4 and selection.scores.tolist() == [8 / 4]
+
+
 @pytest.mark.parametrize("bits", [0.0, 0.5])
 def test_a_context_that_changes_nothing_is_said(bits):
     scores = Scores("max-cxmi")
