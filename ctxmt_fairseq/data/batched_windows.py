@@ -131,7 +131,8 @@ class BatchedWindows(FairseqDataset):
             long = np.flatnonzero(self.exceeding(whole))
             if len(long):
                 self._sizes = Sizes(*(array.copy() for array in whole))
-                shortened = self.measured().sizes(self.lines[long], self.epoch_of_draws, *self.limits)
+                measured = self.measured(self.encoded_arrangement)
+                shortened = measured.sizes(self.lines[long], self.epoch_of_draws, *self.limits)
                 for sizes, values in zip(self._sizes, shortened, strict=True):
                     sizes[long] = values
         return self._sizes

@@ -91,7 +91,7 @@ def exchange_rows(sample: Batch, order: Tensor, target: WindowFormat) -> Batch:
     rows, sent = to_device([order, side.tensors], tokens.device)
     moved = {name: windows[name][rows] for name in _ROWS if name in windows}
     if "sizes" in windows:
-        moved["sizes"] = windows["sizes"].exchanged(order.numpy())
+        moved["sizes"] = windows["sizes"].exchanged(order.numpy(), side.parts.sum(1))
     return _exchange_target(_updated(sample, moved), order, side, rows, sent, target)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ctxmt_fairseq.data.length_groups import Group
+from ctxmt_fairseq.data.length_groups import Group, length_groups
 
 Vectors = Callable[[np.ndarray], Optional[np.ndarray]]
 
@@ -40,9 +40,11 @@ class ContextSizes:
         counts = self.sentences if vectors is None else vectors(self.sentences)
         return None if counts is None else np.where(self.index < 0, 0, counts[self.index]).sum(1)
 
-    def exchanged(self, order: np.ndarray) -> "ContextSizes":
-        """Copy them for a batch in which row i has the context of row ``order[i]``."""
-        return replace(self, index=self.index[order])
+    def exchanged(self, order: np.ndarray, targets: np.ndarray) -> "ContextSizes":
+        """Copy them for a batch in which row i has the context of row ``order[i]``, and (B,) ``targets``
+        tokens of the target side, which has context, too."""
+        groups = length_groups(self.source, targets) if self.groups else ()
+        return replace(self, index=self.index[order], groups=groups)
 
 
 @dataclass(frozen=True, eq=False)

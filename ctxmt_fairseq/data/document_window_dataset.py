@@ -41,29 +41,27 @@ class DocumentWindowDataset(ContextDataset):
         example = super()._example(line, slots)
         if line in self.highlights:
             first = {"source": example["current_span"][0], "target": example["target_first"]}
-            starts = self._sentence_starts(line, slots)
+            starts = self._sentence_starts(line, slots, first)
             example["highlights"] = in_window(self.highlights[line], starts, first)
         return example
 
-    def _sentence_starts(self, line: int, slots: Slots) -> Dict[str, SentenceStarts]:
-        """The sentences of the source window, as ``source_side`` puts them, and of the target window."""
+    def _sentence_starts(self, line: int, slots: Slots, first: Dict[str, int]) -> Dict[str, SentenceStarts]:
+        """The sentences of the source window, as ``source_side`` puts them, and of the target window, in
+        which the current ones begin at ``first``."""
         sides = ["target" if column.target else "source" for column in self.builder.source_columns]
         sentences: List[Sentence] = list(zip(sides, slots.source, strict=True))
         before, after = sentences[: self.before], sentences[self.before :]
         targets: List[Sentence] = [("target", sentence) for sentence in slots.target]
-        if self.builder.ends_with_eos:
-            empty: List[Sentence] = [("source", EMPTY_SENTENCE)]
-            before, targets = (
-                side if any(sentence != NO_SENTENCE for _, sentence in side) else empty
-                for side in (before, targets)
-            )
         return {
-            "source": self._starts([*before, ("source", line), *after], self.marks),
-            "target": self._starts([*targets, ("target", line)], 0),
+            "source": [
+                *self._starts(before, self.marks),
+                *self._starts([("source", line), *after], self.marks, first["source"]),
+            ],
+            "target": [*self._starts(targets, 0), (("target", line), first["target"])],
         }
 
-    def _starts(self, sentences: List[Sentence], marks: int) -> SentenceStarts:
-        starts, first = [], 0
+    def _starts(self, sentences: List[Sentence], marks: int, first: int = 0) -> SentenceStarts:
+        starts = []
         for side, sentence in sentences:
             if sentence != NO_SENTENCE:
                 starts.append(((side, sentence), first))
@@ -106,6 +104,8 @@ class DocumentWindowDataset(ContextDataset):
             before = before or [self.empty]
         window = self.window(before, [current, *after], self.separator if self.separators else None)
         first = sum(len(sentence) + self.marks for sentence in before)
+        if self.builder.ends_with_eos:
+            first -= self.marks  # the context's last </s> stays
         end = first + len(current) + (self.marks if after else 0)
         return {"source": window, "current_segment": len(before), "current_span": (first, end)}
 

@@ -14,7 +14,7 @@ class ExchangePartners:
 
     def __init__(self, dataset: Any, draws: int):
         self.dataset = dataset
-        fitting = np.flatnonzero(~dataset.exceeding(dataset.window_sizes))
+        fitting = np.flatnonzero(~dataset.exceeding(dataset.current_sizes))
         self._partners: List[np.ndarray] = []  # (examples,) each
         for draw in range(draws):
             order = derangement(len(fitting), torch.Generator().manual_seed(draw))

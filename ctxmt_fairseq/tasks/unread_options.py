@@ -132,7 +132,9 @@ _WITH_OPTIONS = {
     "bleu": "eval_bleu",
     "contrast_accuracy": "valid_contrast",
     **dict.fromkeys(("accuracy", "n_correct", "total"), "report_accuracy"),
+    **dict.fromkeys(("context_sentence_loss", "current_context_ratio"), "target_context"),
 }
+_OF_TRAINING = "token_weight"  # a validation has no weights
 
 
 class _Anything(Dict[str, Any]):
@@ -158,7 +160,8 @@ def check_best_metric(args: Namespace, parser: ArgumentParser) -> None:
             CRITERION_REGISTRY[args.criterion].reduce_metrics([_Anything()])
         except Exception:  # a criterion of --user-dir may want more of its logging outputs
             return
-    possible = {name for name in (*found.keys(), "bleu", "contrast_accuracy") if not name.startswith("_")}
+    possible = {*found.keys(), "bleu", "contrast_accuracy"} - {_OF_TRAINING}
+    possible = {name for name in possible if not name.startswith("_")}
     names = {
         name for name in possible if name not in _WITH_OPTIONS or getattr(args, _WITH_OPTIONS[name], False)
     }

@@ -214,12 +214,14 @@ def test_every_key_of_a_batch_follows_the_order_of_its_rows():
     }
 
 
-@pytest.mark.parametrize("before, target_before", [(2, 2), (0, 1), (1, 0)])
-def test_windows_whose_context_ends_with_eos(before, target_before):
+@pytest.mark.parametrize(
+    "before, target_before, separators", [(2, 2, True), (0, 1, True), (1, 0, True), (2, 0, False)]
+)
+def test_windows_whose_context_ends_with_eos(before, target_before, separators):
     """Those of the program of Fernandes et al. (2021): [c1 <sep> c2] </s> x </s>, on both sides, with </s>
     alone where there is no context. The decoder reads </s> before all of it."""
     options = {"source_context": before, "target_context": target_before}
-    windows = dataset((1, 3), window=options, context_end="eos")
+    windows = dataset((1, 3), window=options, context_end="eos", separators=separators)
     batch = windows.collater([windows[line] for line in range(4)])
     texts = ("source", before, windows.source), ("target", target_before, windows.target)
     for row, line in enumerate(batch["id"].tolist()):
@@ -227,6 +229,8 @@ def test_windows_whose_context_ends_with_eos(before, target_before):
         sides = {}
         for side, size, text in texts:
             context = [text[at].tolist() for at in range(max(start, line - size), line)]
+            if not separators:  # one sentence, as it were
+                context = [sum((sentence[:-1] for sentence in context), []) + [EOS]]
             sides[side] = (joined(context) if context else [EOS]), text[line].tolist()
         example = windows[line]
         assert example["source"].tolist() == sum(sides["source"], [])

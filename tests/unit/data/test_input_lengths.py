@@ -93,6 +93,13 @@ def test_inputs_that_have_changed_places():
     assert check(options, expected)
 
 
+def test_context_that_takes_the_place_of_the_source_fits_the_model():
+    data = rows_dataset(source_context=4, context_selection="swapped")
+    kept, none = data.filter_indices_by_size(np.arange(len(data)), (20, 60))
+    assert len(kept) == len(data) and not none
+    assert 15 < max(len(data[line]["source"]) for line in kept) <= 20
+
+
 def test_many_lines_are_gone_through_in_parts(monkeypatch):
     data = window_datasets.dataset(window=CONTEXT)
     lines = np.arange(len(data))

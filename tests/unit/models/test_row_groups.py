@@ -87,9 +87,10 @@ def test_whatever_the_context_is(case, options):
     assert_same(trained(model, loss, batch), trained(model, loss, at_once(batch)))
 
 
-@pytest.mark.parametrize("system", ["caching runs", "dual runs"])
-def test_random_contexts_of_the_margin_loss_have_their_own_lengths(system):
+@pytest.mark.parametrize(("system", "target_context"), [("caching runs", 0), ("dual runs", 2)])
+def test_random_contexts_of_the_margin_loss_have_their_own_lengths(system, target_context):
     task, model = build(system, dropout=0.0)
+    task.cfg.target_context = target_context
     batch, loss = batch_of_task(task, range(24)), criterion(task, "margin")
     assert len(sizes_of(batch).groups) > 1
     assert_same(trained(model, loss, batch), trained(model, loss, at_once(batch)))

@@ -77,6 +77,10 @@ WITHOUT_MEANING = {
     },
 }  # fmt: skip
 TABLE = {*AS_FAIRSEQ, *AS_TRANSLATION, *OURS, *WITHOUT_MEANING, *UNREAD}
+DISCOUNTED = (
+    *("--criterion", "context_discounted_label_smoothed_cross_entropy"),
+    "--best-checkpoint-metric",
+)
 OF_MODELS = {"encoder_layers_to_keep", "decoder_layers_to_keep"}
 
 
@@ -177,6 +181,8 @@ def test_what_is_given_by_default_is_no_use_of_it():
         ),
         ("train", ("--best-checkpoint-metric", "chrf", "--eval-bleu"), "expected one of bleu, loss, "),
         ("train", ("--best-checkpoint-metric", "contrast_accuracy"), "it needs --valid-contrast"),
+        ("train", (*DISCOUNTED, "context_sentence_loss"), "it needs --target-context"),
+        ("train", (*DISCOUNTED, "token_weight"), "expected one of current_loss, current_sentence_loss, loss"),
         (
             "train",
             ("--valid-contrast", "no-such-set", "--best-checkpoint-metric", "contrast_accuracy_x"),
@@ -209,6 +215,7 @@ def test_options_that_cannot_be_together(command, arguments, message):
     [
         ("bleu", "--eval-bleu"),
         ("ppl",),
+        ("current_context_ratio", *DISCOUNTED[:2], "--target-context", "1"),
         ("accuracy", "--criterion", "label_smoothed_cross_entropy", "--report-accuracy"),
         ("chrf", "--disable-validation"),
         ("contrast_accuracy", "--valid-contrast", "a-set"),
