@@ -6,6 +6,7 @@ words, which may split the line differently ("c'", "est", "elle", "."). A word t
 parts.
 """
 
+import html
 import unicodedata
 from collections import Counter
 from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
@@ -23,11 +24,14 @@ Tags = List[Tuple[str, ...]]  # of each word
 def overlaps(parts: Sequence[str], words: Sequence[str]) -> Optional[List[List[int]]]:
     """Find which parts each word shares a character with, where both are one text, cut in two ways.
 
-    White space, case and compatible characters (NFKC) make no difference. None: they are not one text.
+    White space, case and compatible characters (NFKC) make no difference, nor what Moses' tokeniser has
+    written otherwise in ``words``. None: they are not one text.
     """
     parts, words = ([_plain(word) for word in cut] for cut in (parts, words))
     if "".join(parts) != "".join(words):
-        return None
+        words = [html.unescape(word.replace("@-@", "-")) for word in words]  # l&apos;, high @-@ speed
+        if "".join(parts) != "".join(words):
+            return None
     part = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
     ends = np.cumsum([len(word) for word in words], dtype=np.int64)
     return [np.unique(part[end - len(word) : end]).tolist() for word, end in zip(words, ends, strict=True)]

@@ -36,15 +36,18 @@ class LineWeights(NamedTuple):
 
     def of(self, words: Sequence[str]) -> np.ndarray:
         """The weights (W,) of the words that the subword model reads; one that is several words of the file
-        has the largest weight of these. Other words are ``BadInput``."""
+        has the largest weight of these. Other words are ``BadInput``, unless they are as many."""
         weights = np.array(self.weights, np.float32)
-        if len(weights) == len(words):
+        alike = len(weights) == len(words)
+        if alike and self.words in (None, words):
             return weights
         own = self.words or [each for word in words for each in words_of(word)]
         parts = overlaps(own, words) if len(own) == len(weights) else None
-        if parts is None:
+        if parts is None and not alike:
             wanted = f"weights of {len(words)} words, as the subword model reads them"
             raise self.place.error(f"expected {wanted}, found {len(weights)}")
+        if parts is None:
+            return weights
         return np.array([max(weights[part], default=1) for part in parts], np.float32)
 
 

@@ -42,14 +42,12 @@ def sentence_words(
     text: ProbedText, subwords: Subwords, bits: Sequence[np.ndarray], tags: Optional[Sequence[Tags]] = None
 ) -> List[SentenceWords]:
     """The words of the N current sentences, with their ``token_bits``, and the tags of their words
-    (``words_of``) unless the subword model reads the text in another form."""
+    (``words_of``) unless the subword model reads another text."""
     found = []
     for line, values in zip(text.current.tolist(), bits, strict=True):
         reference = text.references[line]
         words = word_values(reference, subwords, values)
-        known = None
-        if tags is not None and words.as_written:
-            known = tags_of_parts(tags[line], words_of(reference), words.words)
+        known = None if tags is None else tags_of_parts(tags[line], words_of(reference), words.words)
         found.append(SentenceWords(line + 1, words, known))
     return found
 

@@ -1,6 +1,8 @@
 """Words from subwords, and tags of words."""
 
 import json
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,8 +11,10 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
+from ctxmt_fairseq.corpora.text_steps import Moses, TextSteps, Truecase
+from ctxmt_fairseq.corpora.truecasing import count_forms, forms_text
 from ctxmt_fairseq.evaluation.probe.cxmi import token_bits
-from ctxmt_fairseq.evaluation.probe.word_report import bare
+from ctxmt_fairseq.evaluation.probe.word_report import bare, sentence_words
 from ctxmt_fairseq.evaluation.probe.word_values import word_of_each, word_values
 from ctxmt_fairseq.generation.forced_scoring import TokenScores
 from ctxmt_fairseq.text.word_tags import read_tags
@@ -75,6 +79,16 @@ def test_words_that_the_subword_model_reads_otherwise_are_its_own(tmp_path):
     found = word_values(text, subwords, np.ones(len(pieces) + 1))
     assert not found.as_written and found.words == ["cat", "s"]
     assert found.values.sum() == len(pieces)
+
+
+@pytest.mark.parametrize("escape", [True, False])
+def test_words_that_are_truecased_and_escaped_keep_their_tags(tmp_path, escape):
+    (tmp_path / "truecase").write_text(forms_text(count_forms(["Oh , elle brille ."])))
+    steps = TextSteps([Moses("fr", escape), Truecase(tmp_path / "truecase")], "fr")
+    text: Any = SimpleNamespace(current=np.array([0]), references=["Elle l'a."])
+    (found,) = sentence_words(text, Subwords(steps=steps), [np.arange(5.0)], [[("pronoun",), ("x",)]])
+    assert found.words.words == ["elle", "l&apos;" if escape else "l'", "a", "."]
+    assert found.tags == [("pronoun",), ("x",), ("x",), ("x",)]
 
 
 def test_bare_words():

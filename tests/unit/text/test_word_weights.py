@@ -27,6 +27,12 @@ def test_parts_of_words_are_those_that_share_a_character(text, one, other):
     assert overlaps(parts, [*words, "z"]) is None
 
 
+def test_escaped_signs_are_what_they_stand_for():
+    assert overlaps(["L'", "été"], ["l&apos;", "été"]) == [[0], [1]]
+    assert overlaps(["a&amp", ";b"], ["a&amp;b"]) == [[0, 1]], "the text has an entity itself"
+    assert overlaps(["a", "b"], ["a", "&apos;"]) is None
+
+
 def write(path, *lines):
     path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
     return path
@@ -90,3 +96,12 @@ def test_weights_of_other_words_are_refused(tmp_path):
     assert np.array_equal(tags.of(["ab"]), [9]) and np.array_equal(tags.of(["", "a", "b"]), [1, 1, 9])
     with pytest.raises(BadInput, match="tags:1: expected weights of 1 words"):
         tags.of(["ax"])
+
+
+def test_as_many_words_may_be_others(tmp_path):
+    """The tokenisers of annotation and Moses, in German; and words of which only the number is alike."""
+    parts = ["Wie", "geht's", "Dr", ".", "Frank", "?"]
+    record = {"words": parts, "tags": [[], [], ["x"], [], [], []]}
+    (tags,) = tag_weights(write(tmp_path / "tags", record), 1, 9, {})
+    assert tags.of(["Wie", "geht", "'s", "Dr.", "Frank", "?"]).tolist() == [1, 1, 1, 9, 1, 1]
+    assert tags.of(["WIE", "geht", "es", "Dr", "Fr.", "?"]).tolist() == [1, 1, 9, 1, 1, 1]
