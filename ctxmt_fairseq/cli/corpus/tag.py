@@ -16,9 +16,10 @@ line for each line of the corpus:
   {"words": ["Elle", "brille", "."], "tags": [["pronoun"], [], []]}
 
 --suite DIR gets NAME.jsonl for each phenomenon: examples with the form that is expected of a translation, for
-ctxmt score-forms; those of pronouns also with candidates, for ctxmt contrast. NAME.current marks their lines:
+ctxmt score-forms; those of pronouns also with candidates, for ctxmt contrast. NAME.current marks their
+lines. --matching words finds forms that are written together with others, too (t'aime, peux-tu):
   ctxmt translate MODEL PREFIX.en --docids PREFIX.docids --output hyp.fr
-  ctxmt score-forms DIR/formality.jsonl hyp.fr --current DIR/formality.current
+  ctxmt score-forms DIR/formality.jsonl hyp.fr --current DIR/formality.current --matching words
 
 Example: ctxmt corpus tag text/train --source-lang en --target-lang fr --output train.tags.jsonl
 """

@@ -101,7 +101,7 @@ def _record(tagged: TaggedLine, hit: Hit) -> Dict[str, Any]:
     record: Dict[str, Any] = {
         "id": str(row.line), "phenomenon": hit.tag, "distance": hit.distance, "context": TAGS[hit.tag],
         "source": [*(each.source for each in before), row.source], "current": len(before),
-        "expected": word.text, "reference": row.target,
+        "expected": word.text, "reference": row.target, **({"meta": row.metadata} if row.metadata else {}),
     }  # fmt: skip
     if hit.others:
         forms = [word.text, *(each.capitalize() if word.text[0].isupper() else each for each in hit.others)]

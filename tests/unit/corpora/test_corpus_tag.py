@@ -61,6 +61,13 @@ def test_examples_are_no_lines_of_context(corpus):
     assert '"pronoun"' in (corpus / "tags").read_text()
 
 
+def test_examples_have_the_metadata_of_their_lines(corpus):
+    (corpus / "t.meta.jsonl").write_text('{}\n{"speaker": "A woman"}\n{}\n')
+    main(arguments(corpus, "--suite", str(corpus / "suite")))
+    (example,) = JsonLines.read(corpus / "suite" / "pronoun.jsonl").examples
+    assert example.metadata == {"speaker": "A woman"}
+
+
 def test_cohesion_counts_the_lines_of_a_document(corpus, capsys):
     source, target = annotated("the menus/NOUN/=menu"), annotated("les menus/NOUN/=menu")
     for name, (text, words) in (("en", source), ("fr", target)):
