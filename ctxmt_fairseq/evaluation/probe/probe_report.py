@@ -71,7 +71,7 @@ class ProbeReport:
         if self.tags is not None:
             drawn = f"95 %: of {self.tests.samples} samples of {self.tests.unit}s, seed {self.tests.seed}"
             parts.append(f"{word_report.bits_table('tag', self.tags)}\n{remark(drawn)}")
-        unread = sum(not words.as_written for _, words, _ in self.words)
+        unread = sum(not words.as_written for _, words, *_ in self.words)
         if unread:
             said = f"{unread} sentences with words as the subword model reads them, not as written"
             parts.append(remark(said))

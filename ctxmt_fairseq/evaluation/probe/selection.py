@@ -10,12 +10,6 @@ import numpy as np
 
 from ctxmt_fairseq.base.tables import aligned_table, remark
 from ctxmt_fairseq.evaluation.probe.word_report import SentenceWords
-from ctxmt_fairseq.text.languages import words_of
-
-
-def word_count(sentence: SentenceWords) -> int:
-    """How many words it has: where there are no blanks between them, what is cut apart may be several."""
-    return sum(len(words_of(word)) for word in sentence.words.words)
 
 
 def largest(sentence: SentenceWords) -> float:
@@ -25,7 +19,7 @@ def largest(sentence: SentenceWords) -> float:
 
 def mean(sentence: SentenceWords) -> float:
     """The bits of a word, ``</s>`` included, as CXMI counts them."""
-    return (float(sentence.words.values.sum()) + sentence.words.end) / word_count(sentence)
+    return (float(sentence.words.values.sum()) + sentence.words.end) / sentence.size
 
 
 def largest_tagged(sentence: SentenceWords) -> float:
@@ -52,12 +46,13 @@ class Scores:
 
     def add(self, sentence: Optional[SentenceWords]) -> None:
         """Score the next line; None: it is not translated."""
-        words = 0 if sentence is None else word_count(sentence)
-        self._scores.append(self._score(sentence) if sentence is not None and words else -np.inf)
+        score = -np.inf
         if sentence is not None:
+            score = self._score(sentence) if sentence.words.words else score
             self.sentences += 1
-            self.words += words
+            self.words += sentence.size
             self.bits += float(sentence.words.values.sum()) + sentence.words.end
+        self._scores.append(score)
 
     def select(self, count: int) -> "Selection":
         """The ``count`` lines with the highest scores, the first of equal ones; fewer if others have none."""

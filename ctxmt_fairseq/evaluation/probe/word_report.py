@@ -31,11 +31,13 @@ class BitsRow(NamedTuple):
 
 
 class SentenceWords(NamedTuple):
-    """The words of the current sentence in a line (from 1), their bits, and their tags if they are known."""
+    """The words of the current sentence in a line (from 1), their bits, and their tags if they are known;
+    and how many words it has as written (``words_of``)."""
 
     line: int
     words: WordValues
     tags: Optional[Tags]
+    size: int
 
 
 def sentence_words(
@@ -47,15 +49,16 @@ def sentence_words(
     for line, values in zip(text.current.tolist(), bits, strict=True):
         reference = text.references[line]
         words = word_values(reference, subwords, values)
-        known = None if tags is None else tags_of_parts(tags[line], words_of(reference), words.words)
-        found.append(SentenceWords(line + 1, words, known))
+        written = words_of(reference)
+        known = None if tags is None else tags_of_parts(tags[line], written, words.words)
+        found.append(SentenceWords(line + 1, words, known, len(written)))
     return found
 
 
 def word_lines(sentences: Iterable[SentenceWords]) -> Iterator[str]:
     """JSON lines: ``line`` (from 1), ``words``, their ``bits``, ``end_bits`` (those of ``</s>``),
     ``sentence_bits`` (the sum of both), and ``tags`` if they are known."""
-    for line, words, tags in sentences:
+    for line, words, tags, _ in sentences:
         record = {
             "line": line,
             "words": words.words,
@@ -71,7 +74,7 @@ def top_words(sentences: Sequence[SentenceWords], count: int, least: int) -> Lis
     """The ``count`` words, of those that occur at least ``least`` times, that context helps most; best mean
     first. Words are compared in lower case, without punctuation around them."""
     values: Dict[str, List[float]] = defaultdict(list)
-    for _, words, _ in sentences:
+    for _, words, *_ in sentences:
         for word, value in zip(words.words, words.values.tolist(), strict=True):
             values[bare(word)].append(value)
     rows = [
@@ -91,7 +94,7 @@ def by_tag(
         units: (N,) the document, from 0, or whatever else the bootstrap draws, of each sentence.
     """
     found: Dict[str, List[Tuple[int, float]]] = defaultdict(list)
-    for unit, (_, words, tags) in zip(units, sentences, strict=True):
+    for unit, (_, words, tags, _) in zip(units, sentences, strict=True):
         for value, names in zip(words.values.tolist(), tags or (), strict=bool(tags)):
             for name in names or (NO_TAG,):
                 found[name].append((unit, value))

@@ -4,6 +4,8 @@ import contextlib
 import gc
 import json
 import tracemalloc
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +14,11 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_steps import Punctuation, TextSteps
 from ctxmt_fairseq.evaluation.probe.selection import Scores
 from ctxmt_fairseq.evaluation.probe.streamed_words import overlapping, streamed_words
-from ctxmt_fairseq.evaluation.probe.word_report import SentenceWords
+from ctxmt_fairseq.evaluation.probe.word_report import SentenceWords, sentence_words
 from ctxmt_fairseq.evaluation.probe.word_values import WordValues
 from ctxmt_fairseq.generation.loading import load_models
 from tests.helpers.probed_models import TASKS, checkpoint_by_task, write_text
@@ -155,9 +158,8 @@ def test_what_has_no_words_or_no_room_is_never_chosen(models, tmp_path, capsys, 
 
 def test_each_character_is_a_word_where_there_are_no_blanks():
     scores = Scores("mean-cxmi")
-    scores.add(
-        SentenceWords(1, WordValues(["你好", "吗", "abc"], np.array([1.0, 2.0, 4.0]), 1.0, True), None)
-    )
+    text: Any = SimpleNamespace(current=np.array([0]), references=["你好 吗abc"])
+    scores.add(*sentence_words(text, Subwords(), [np.array([1.0, 6.0, 1.0])]))
     selection = scores.select(1)
     assert selection.cxmi == 8 / 4 and selection.scores.tolist() == [8 / 4]
 
@@ -166,7 +168,7 @@ def test_each_character_is_a_word_where_there_are_no_blanks():
 def test_a_context_that_changes_nothing_is_said(bits):
     scores = Scores("max-cxmi")
     for line in range(3):
-        scores.add(SentenceWords(line + 1, WordValues(["a"], np.full(1, bits), 0.0, True), None))
+        scores.add(SentenceWords(line + 1, WordValues(["a"], np.full(1, bits), 0.0, True), None, 1))
     assert ("the model makes nothing of its context" in scores.select(2).text()) == (not bits)
 
 

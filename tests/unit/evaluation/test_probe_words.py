@@ -14,6 +14,7 @@ from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
 from ctxmt_fairseq.corpora.text_steps import Moses, TextSteps, Truecase
 from ctxmt_fairseq.corpora.truecasing import count_forms, forms_text
 from ctxmt_fairseq.evaluation.probe.cxmi import token_bits
+from ctxmt_fairseq.evaluation.probe.selection import Scores
 from ctxmt_fairseq.evaluation.probe.word_report import bare, sentence_words
 from ctxmt_fairseq.evaluation.probe.word_values import word_of_each, word_values
 from ctxmt_fairseq.generation.forced_scoring import TokenScores
@@ -89,6 +90,9 @@ def test_words_that_are_truecased_and_escaped_keep_their_tags(tmp_path, escape):
     (found,) = sentence_words(text, Subwords(steps=steps), [np.arange(5.0)], [[("pronoun",), ("x",)]])
     assert found.words.words == ["elle", "l&apos;" if escape else "l'", "a", "."]
     assert found.tags == [("pronoun",), ("x",), ("x",), ("x",)]
+    scores = Scores("mean-cxmi")
+    scores.add(found)
+    assert scores.select(1).cxmi == 10 / 2, "of two words, not of their four tokens"
 
 
 def test_bare_words():
