@@ -46,7 +46,7 @@ def sentence_words(
     found = []
     for line, values in zip(text.current.tolist(), bits, strict=True):
         reference = text.references[line]
-        words = word_values(reference, subwords, values)
+        words = word_values(text.written[line], subwords, values, reference)
         known = None
         if tags is not None and words.as_written:
             known = tags_of_parts(tags[line], words_of(reference), words.words)
