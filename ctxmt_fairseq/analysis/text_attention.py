@@ -55,9 +55,9 @@ class ReadWords:
         return np.array([found is not None and overlap(found, span) for found in self.spans])
 
 
-def read_words(text: str, subwords: Subwords) -> ReadWords:
-    """The words of a sentence."""
-    split = split_words(text, subwords)
+def read_words(text: str, subwords: Subwords, output: Optional[str] = None) -> ReadWords:
+    """The words of a sentence; see ``split_words``."""
+    split = split_words(text, subwords, output)
     lexical = np.array([has_letters(subwords.bare(piece)) for piece in split.pieces], dtype=bool)
     return ReadWords(split.words, _find(split.words, text), split.place, lexical)
 
@@ -152,7 +152,8 @@ class _Reader:
 
     def _words(self, line: int, target: bool) -> ReadWords:
         if target:
-            return read_words(self.text.references[line], self.loaded.target_subwords)
+            text = self.text
+            return read_words(text.written[line], self.loaded.target_subwords, text.references[line])
         return read_words(self.text.sentences[line], self.loaded.source_subwords)
 
     def queries(self, net_input: Dict[str, Tensor]) -> Tensor:

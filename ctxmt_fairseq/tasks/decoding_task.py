@@ -209,7 +209,8 @@ class DecodingTask(TranslationTask):
     def _text(self, tokens: torch.Tensor, unknown: str) -> str:
         tokens = strip_pad(tokens, self.tgt_dict.pad()).int().cpu()
         text = self.tgt_dict.string(tokens, self.cfg.eval_bleu_remove_bpe, unk_string=unknown)
-        return self.tokenizer.decode(self._pieces.decode(text) if self._pieces else text)
+        text = self.tokenizer.decode(self._pieces.decode(text) if self._pieces else text)
+        return self.tokenizer.target.surface(text)
 
     def train_step(self, sample, model, criterion, optimizer, *args, **kwargs):
         if isinstance(optimizer, AMPOptimizer) and next(model.parameters()).is_cpu:

@@ -27,6 +27,7 @@ class ProbedText:
         current: (n,) the numbers of the lines to translate and score; the others serve as context only.
         sources, targets: the tokens of every line, with ``</s>`` at the end.
         contexts: what the models read with the sentences besides tokens.
+        sentences, written: the sources and references as the files have them, which become tokens.
     """
 
     references: List[str]
@@ -36,6 +37,7 @@ class ProbedText:
     targets: List[torch.Tensor]
     contexts: Optional[SentenceContexts]
     sentences: List[str]
+    written: Sequence[str]
 
     @property
     def current_references(self) -> List[str]:
@@ -96,4 +98,5 @@ def probed_text(
         [loaded.encode_target(reference) for reference in references],
         loaded.contexts_of(sentences, metadata) if loaded.reads_metadata else None,
         sentences,
+        references,
     )

@@ -60,7 +60,8 @@ class Prober:
             hypotheses = None
             if self.search is not None:
                 tokens = self._translated(condition, conditions[0])
-                hypotheses = [self.loaded.decode_target(tokens[line]) for line in self.text.current.tolist()]
+                texts = (self.loaded.decode_target(tokens[line]) for line in self.text.current.tolist())
+                hypotheses = [*map(self.loaded.target_subwords.steps.surface, texts)]
             found.append(Outcome(condition.name, bits, cxmi(bits, self.text.words), hypotheses))
         return found
 

@@ -48,7 +48,7 @@ def sentence_words(
     found = []
     for line, values in zip(text.current.tolist(), bits, strict=True):
         reference = text.references[line]
-        words = word_values(reference, subwords, values)
+        words = word_values(text.written[line], subwords, values, reference)
         written = words_of(reference)
         known = None if tags is None else tags_of_parts(tags[line], written, words.words)
         found.append(SentenceWords(line + 1, words, known, len(written)))

@@ -1,6 +1,6 @@
 """Puts the subwords of a sentence to its words, and sums values of subwords to values of words."""
 
-from typing import List, NamedTuple, Sequence
+from typing import List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -19,17 +19,19 @@ class SplitWords(NamedTuple):
     as_written: bool
 
 
-def split_words(text: str, subwords: Subwords) -> SplitWords:
-    """The words and subwords of a sentence."""
+def split_words(text: str, subwords: Subwords, output: Optional[str] = None) -> SplitWords:
+    """The words and subwords of a sentence; the words are those of its form in ``output``, if that is given.
+    It is cut otherwise than the text: Moses' tokeniser, for one, heeds capitals."""
     pieces = subwords.encode(text).split()
     place = word_of_each(subwords.word_starts(pieces))
-    words, count = text.split(), int(place[-1]) + 1 if pieces else 0
-    if len(words) == count and not unspaced(text):
+    shown = text if output is None else output
+    words, count = shown.split(), int(place[-1]) + 1 if pieces else 0
+    if len(words) == count and not unspaced(shown):
         return SplitWords(words, pieces, place, True)
     words = ["" for _ in range(count)]
     for number, piece in zip(place, pieces, strict=True):
         words[number] += subwords.bare(piece)
-    return SplitWords(words, pieces, place, "".join(words) == "".join(text.split()))
+    return SplitWords(words, pieces, place, "".join(words) == "".join(shown.split()))
 
 
 class WordValues(NamedTuple):
@@ -41,9 +43,12 @@ class WordValues(NamedTuple):
     as_written: bool
 
 
-def word_values(text: str, subwords: Subwords, values: np.ndarray) -> WordValues:
-    """The values of a sentence's words, from those of its subwords, but a language's token, and ``</s>``."""
-    words, pieces, place, as_written = split_words(text, subwords)
+def word_values(
+    text: str, subwords: Subwords, values: np.ndarray, output: Optional[str] = None
+) -> WordValues:
+    """The values of a sentence's words (``split_words``), from those of its subwords, but a language's token,
+    and ``</s>``."""
+    words, pieces, place, as_written = split_words(text, subwords, output)
     values = np.pad(values, (int(subwords.token != "" and len(pieces) > 0), 0))
     if len(values) != len(pieces) + 1:
         raise ValueError(f"{len(pieces)} subwords and </s>, {len(values)} values")

@@ -21,8 +21,9 @@ class SplitTranslations:
             task.max_positions(), *[model.max_positions() for model in models]
         )
         sources = [dataset.source[line] for line in range(len(dataset.source))]
+        fits = np.asarray(dataset.source.sizes) <= limits[0]
         lines = np.asarray(dataset.lines)
-        lines = lines[np.asarray(dataset.source.sizes)[lines] <= limits[0]]
+        lines = lines[fits[lines]]
         targets = None
         if dataset.options.context_selection == "reference" and dataset.target is not None:
             targets = [dataset.target[line] for line in range(len(sources))]
@@ -38,7 +39,7 @@ class SplitTranslations:
         if self.dependent and dataset.options.context_selection in ("random", "shuffled"):
             self._own = running(task.with_options(context_selection="document"))
         self.longest = int(dataset.window_sizes.source.max(initial=1))
-        self._lines: Set[int] = set(lines.tolist())
+        self._lines: Set[int] = set(np.flatnonzero(fits).tolist())  # those that are only context, too
         self._found: Dict[int, List[Hypothesis]] = {}
 
     def translate(

@@ -37,7 +37,7 @@ def text_of(loaded):
         [loaded.encode_target(line) for line in TARGETS],
     )
     documents = Documents.from_lengths(LENGTHS)
-    return ProbedText(TARGETS, documents, np.arange(len(SOURCES)), *tokens, None, SOURCES)
+    return ProbedText(TARGETS, documents, np.arange(len(SOURCES)), *tokens, None, SOURCES, TARGETS)
 
 
 CASES = {

@@ -7,6 +7,7 @@ import pytest
 import sacrebleu
 
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.corpora.data_folder import write_description
 from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
 from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
 from ctxmt_fairseq.generation.loading import load_models
@@ -136,6 +137,22 @@ def test_states_that_translation_keeps_are_not_those_of_scored_sentences(tmp_pat
     after = text.scorer(max_tokens=1).scores(loaded)
     for one, other in zip(before, after, strict=True):
         np.testing.assert_allclose(one.window, other.window, atol=1e-5)
+
+
+def test_words_and_translations_of_a_model_of_text_steps(tmp_path):
+    """Moses' tokeniser cuts a full stop before a capital off, and not where the text is in lower case."""
+    model = checkpoint(tmp_path, "document_window")
+    steps = [{"step": "punctuation"}, {"step": "moses"}, {"step": "lowercase"}]
+    described = {"source_lang": "en", "target_lang": "fr", "splits": {}, "text_steps": steps}
+    write_description(tmp_path / "data", described)
+    prefix = write_text(tmp_path, (2, 1), fr=["A bc. De", "bc. A", "d"], **{"meta.jsonl": ["{}"] * 3})
+    _, lines = probe(model, prefix, "--cxmi-only", "--contexts", "absent", "--sizes", "0")
+    assert [line["words"] for line in lines] == [["a", "bc", ".", "de"], ["bc", ".", "a"], ["d"]]
+    loaded = load_models(str(model), device="cpu")
+    loaded.decode_target = lambda tokens: "d…"
+    prober = Prober(loaded, read_probed_text(prefix, loaded), SearchSettings(beam=1, max_len_b=2))
+    (found,) = prober.outcomes(prober.selected(["document"])[0])
+    assert found.hypotheses == ["d..."] * 3  # as ctxmt score reads them
 
 
 @pytest.mark.parametrize(
