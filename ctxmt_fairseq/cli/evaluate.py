@@ -8,10 +8,10 @@ that read metadata TEXT.meta.jsonl or TEXT.meta.FIELD. Each SUITE is a contrasti
 deixis, lexical cohesion and both ellipses of Voita et al. (2019) are one set, with one Disc.
 
 The folder OUT holds NAME.hyp and NAME.score.json of every translation, NAME.contrast.json and
-NAME.examples.jsonl of every set, and results.json with all of them that belong to this model and text. Names
-say the decoding and, where they are not the training's, the windows (.w3), the length penalty that was found
-(.n0.9) and the context (.absent). Started again, it goes on where it was: what was made from the same model,
-text and options is not made again, and everything else is.
+NAME.examples.jsonl of every set, and results.json with all of them that belong to this model and text, and
+were searched and scored in this way. Names say the decoding and, where they are not the training's, the
+windows (.w3), the length penalty that was found (.n0.9) and the context (.absent). Started again, it goes on
+where it was: what was made from the same model, text and options is not made again, and everything else is.
 
 Example: ctxmt evaluate runs/s2to2 text/test suites/deixis_test.json --average 5 --beam 4 --lenpen 0.6 \\
     --contexts trained random empty absent
@@ -21,7 +21,7 @@ import contextlib
 import functools
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional
 
 from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.command import argument, option
@@ -75,12 +75,28 @@ class Evaluate(SharedCommand):
         with writing(out):
             out.mkdir(parents=True, exist_ok=True)
         try:
-            self._evaluate(out, decodings, contexts, suites)
+            with self._alone(out):
+                self._evaluate(out, decodings, contexts, suites)
         except BaseException:
             with contextlib.suppress(OSError):
                 for folder in new:  # where nothing was done
                     folder.rmdir()
             raise
+
+    @contextlib.contextmanager
+    def _alone(self, out: Path) -> Iterator[None]:
+        """Keep another evaluation out of the folder: it would score what this one translates."""
+        from ctxmt_fairseq.base.drafts import Lock
+
+        if ranks.number():
+            yield
+            return
+        try:
+            lock = Lock(out)
+        except BlockingIOError:
+            raise BadInput("another ctxmt evaluate is writing to it", out) from None
+        with contextlib.closing(lock):
+            yield
 
     def _evaluate(
         self, out: Path, decodings: List[str], contexts: List[str], suites: List["ContrastiveSet"]
@@ -166,6 +182,7 @@ class Evaluate(SharedCommand):
             options["keep_sentence"] = self.context.kept
         settings = Settings(
             search=self.search.fixed.settings(),
+            lenpen=self.search.penalty,
             options=options,
             tag="" if window is None else f".w{window}",
             first=(self.context.kept or loaded.task.options["keep_sentence"]) == "first",
@@ -191,9 +208,13 @@ class Evaluate(SharedCommand):
     def _load(self, name: str, ledger: "Ledger", average: str) -> Any:
         """The files of a model, the models, and what identifies them."""
         from ctxmt_fairseq.evaluation.runs.model_files import content_of, model_files
+        from ctxmt_fairseq.generation.user_code import code_files
+        from ctxmt_fairseq.text.text_lines import file_digest
 
         files = model_files(name, self.average, ledger, average)
         loaded = self.model.load(files).loaded
         settings = self.model.settings().items()
         given = {k: v for k, v in settings if k not in _UNLIKE and v is not None and v is not False}
+        if self.model.user_dir:
+            given["user_dir"] = file_digest(*code_files(self.model.user_dir))
         return files, loaded, content_of(files, loaded, given)

@@ -17,7 +17,7 @@ from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
 from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.checkpoints.portable import CHECKPOINT, CONVERTED, WEIGHTS
 from ctxmt_fairseq.checkpoints.reading import load_ensemble, read, upgraded
-from ctxmt_fairseq.corpora.data_folder import first_folder
+from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, first_folder
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
 from ctxmt_fairseq.corpora.unknown_subwords import count_unknown, warn_of_unknown
 from ctxmt_fairseq.generation.converted_models import ConvertedModel, load_converted
@@ -25,6 +25,7 @@ from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 
 Paths = Union[PathLike, Sequence[PathLike]]
+_DICTIONARIES = (DESCRIPTION, "dict.*.txt", "*.model")  # of a data folder
 
 
 @dataclass
@@ -178,6 +179,15 @@ def model_file(path: Path) -> Path:
     for each in path.iterdir() if portable else ():
         check_inside(each, path)
     return path / [*portable, CHECKPOINT][0]
+
+
+def token_files(loaded: LoadedModels) -> List[Path]:
+    """The files in the data folder that turn text into tokens."""
+    folder = first_folder(loaded.task.cfg.data)
+    found = {path for pattern in _DICTIONARIES for path in folder.glob(pattern)}
+    for subwords in (loaded.source_subwords, loaded.target_subwords):
+        found.update(folder / name for name in subwords.steps.files)
+    return sorted(found)
 
 
 def _named(paths: Paths) -> List[Path]:

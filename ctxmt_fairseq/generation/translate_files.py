@@ -15,8 +15,9 @@ from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 from ctxmt_fairseq.generation.kept_translations import KeptTranslations
-from ctxmt_fairseq.generation.loading import model_file
+from ctxmt_fairseq.generation.loading import model_file, token_files
 from ctxmt_fairseq.generation.translations import Translation, joined
+from ctxmt_fairseq.generation.user_code import code_files
 from ctxmt_fairseq.text.compressed import compressed
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences, read_text
 
@@ -38,7 +39,7 @@ def translate_file(
 
     Args:
         output: written whole at the end; until then, if it is a regular file, ``OUTPUT.partial`` keeps what
-            is done, and a second run with the same text, model files and settings continues there.
+            is done, and a second run with the same text, files and settings continues there.
         settings: what else the translations depend on.
         target_context: a file with the target context, one line per input line.
         scores: write each sentence's score and a tab before it.
@@ -69,7 +70,8 @@ def translate_file(
         journal: Optional[KeptTranslations] = None
         if output is not None and (file := destination(output).file):
             terms = translator.terms and translator.terms.glossary.entries
-            run = _run(documents, {**settings, "terms": terms}, target_context, metadata)
+            files = [*token_files(loaded), *code_files(settings.get("user_dir"))]
+            run = _run(documents, {**settings, "terms": terms}, files, target_context, metadata)
             symbols = len(loaded.task.target_dictionary)
             journal = KeptTranslations(file, run, len(text.sentences), symbols, replace)
             stack.enter_context(journal)
@@ -105,17 +107,18 @@ def translate_file(
 def _run(
     documents: InputDocuments,
     settings: Dict[str, Any],
+    files: Sequence[Path],
     target_context: Optional[PathLike],
     metadata: Optional[Sequence[Mapping[str, str]]],
 ) -> str:
-    checkpoints = [model_file(Path(path)).stat() for path in settings["path"].split(":")]
+    checkpoints = [model_file(Path(path)) for path in settings["path"].split(":")]
     return fingerprint(
         [
             documents.sentences,
             documents.documents.starts.tolist(),
             documents.current.tolist(),
             settings,
-            [(stat.st_size, stat.st_mtime_ns) for stat in checkpoints],
+            [(stat.st_size, stat.st_mtime_ns) for stat in map(Path.stat, [*checkpoints, *files])],
             read_text(target_context).decode("utf-8", "replace") if target_context else None,
             metadata,
         ]

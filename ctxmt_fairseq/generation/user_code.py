@@ -9,7 +9,7 @@ import sys
 import threading
 from argparse import Namespace
 from pathlib import Path
-from typing import Union
+from typing import List, Union
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.registration import register
@@ -45,3 +45,8 @@ def import_user_dir(folder: Union[str, Path]) -> None:
             if said.startswith("Cannot register duplicate") or said.endswith("is registered already"):
                 raise BadInput(str(error), folder) from error
             raise
+
+
+def code_files(folder: Union[str, Path, None]) -> List[Path]:
+    """The Python files of such a folder; None: none is given."""
+    return sorted(Path(folder).rglob("*.py")) if folder is not None else []

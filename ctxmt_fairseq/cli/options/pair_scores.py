@@ -2,7 +2,8 @@
 
 import itertools
 import os
-from typing import Any, Callable, ClassVar, List, Tuple
+from pathlib import Path
+from typing import Any, Callable, ClassVar, Iterator, List, Tuple
 
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
@@ -37,16 +38,22 @@ class ScoredPairs(OfCorpus):
         made_with = {name: value for name, value in self.settings().items() if value and name not in _UNLIKE}
         files_of = (value.split(os.pathsep) for value in made_with.values() if isinstance(value, Input))
         named = itertools.chain.from_iterable(files_of)
-        stamps = [_stamp(path) for path in (*texts, *named)]
+        stamps = [stamp for path in (*texts, *named) for stamp in _stamps(path)]
         head = {"scores": kind, "columns": ["hash", *self.columns], "options": made_with, "files": stamps}
         pairs = itertools.chain.from_iterable(files.documents())
         number = write_scores(self.output, pairs, self.scorer, head)
         print(f"{self.output}: {kind} of {number} pairs")
 
 
-def _stamp(path: str) -> List[Any]:
-    """What tells a file from others of its name."""
+def _stamps(path: str) -> Iterator[List[Any]]:
+    """What tells a file, or those in a folder, from others of its name."""
     if not os.path.exists(path):
         raise BadInput("no such file", path)
-    status = os.stat(path)
-    return [path, status.st_size, status.st_mtime_ns]
+    files = [Path(path)]
+    if os.path.isdir(path):
+        files = [
+            file for file in sorted(files[0].rglob("*")) if file.is_file() and "__pycache__" not in file.parts
+        ]
+    for file in files:
+        status = file.stat()
+        yield [str(file), status.st_size, status.st_mtime_ns]

@@ -34,6 +34,7 @@ class Settings:
 
     Attributes:
         search: settings of the search, without the length penalty.
+        lenpen: the length penalty; None: it is looked for, and names say it.
         options: context options that differ from those of the training.
         tag: the ending that results get in their names for these options, such as ".w3".
         first: whether to keep the first sentence of each decoded window.
@@ -43,6 +44,7 @@ class Settings:
     """
 
     search: Dict[str, Any]
+    lenpen: Optional[float] = None
     options: Dict[str, Any] = field(default_factory=dict)
     tag: str = ""
     first: bool = False
@@ -200,7 +202,7 @@ class Evaluator:
         self._make(files[0], made_from, files, work, self._about(), shared=True)
 
     def finished_scores(self, text: EvaluatedText) -> List[str]:
-        """The scores in the folder of these models' translations of a text."""
+        """The scores in the folder of these models' translations of a text, made and scored in this way."""
         return [name for name in self.ledger.steps_about(self._about(text)) if "/" not in name]
 
     def finished_contrasts(self) -> List[str]:
@@ -208,7 +210,13 @@ class Evaluator:
         return self.ledger.steps_about(self._about())
 
     def _about(self, text: Optional[EvaluatedText] = None) -> List[Any]:
-        return [self.content, text and text.content]
+        """What results belong to: for a text, also all that makes scores other ones and is not in names."""
+        if text is None:
+            return [self.content, None]
+        how, first = self.settings, self.first_pass
+        made = [how.search, how.lenpen, how.first, how.too_long, how.tokenize, how.lowercase]
+        given = [self.references, first and [first.models.content, first.lenpen]]
+        return [self.content, text.content, made, given]
 
     def _make(self, step: str, made_from: Any, files: List[str], work: Any, about: Any = None, **how: Any):
         if not self.ledger.make(step, made_from, files, work, about, **how):

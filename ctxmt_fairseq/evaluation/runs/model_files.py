@@ -7,12 +7,9 @@ from typing import Any, List, Mapping
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.checkpoints.averaging import nearest_checkpoints, save_dir, write_average
-from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.evaluation.runs.ledger import Ledger
-from ctxmt_fairseq.generation.loading import LoadedModels, model_file
+from ctxmt_fairseq.generation.loading import LoadedModels, model_file, token_files
 from ctxmt_fairseq.text.text_lines import file_digest
-
-DICTIONARIES = ("ctxmt.json", "dict.*.txt", "*.model")  # of a data folder: these files turn text into tokens
 
 
 def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
@@ -37,10 +34,5 @@ def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
 def content_of(files: str, loaded: LoadedModels, given: Mapping[str, Any]) -> List[str]:
     """Hashes of the checkpoints, of the files in the data folder that turn text into tokens, and of the
     options that were ``given`` to the models, if there are some."""
-    paths = [model_file(Path(path)) for path in files.split(os.pathsep)]
-    folder = first_folder(loaded.task.cfg.data)
-    found = {path for pattern in DICTIONARIES for path in folder.glob(pattern)}
-    for subwords in (loaded.source_subwords, loaded.target_subwords):
-        found.update(folder / name for name in subwords.steps.files)
-    paths += sorted(found)
+    paths = [*(model_file(Path(path)) for path in files.split(os.pathsep)), *token_files(loaded)]
     return [*map(file_digest, paths), *([fingerprint(given)] if given else [])]

@@ -174,7 +174,9 @@ def test_subwords_of_both_models(models, tmp_path):
     (models / "text.fr").write_text("".join(f"{target.upper()}\n" for _, target in TEXTS))
     try:
         pair = ("--in-domain", models / "news.pt", "--general", models / "crawl.pt")
-        _, found = run("domain", models, *pair, "--subwords", data)
+        head, found = run("domain", models, *pair, "--subwords", data)
+        (data / "ctxmt.json").write_text(json.dumps({**steps, "text_steps": []}))
+        assert run("domain", models, *pair, "--subwords", data)[0] != head  # other scores: none is kept
     finally:
         (models / "text.kept").rename(models / "text.fr")
     for row, (_, target) in zip(found, TEXTS, strict=True):

@@ -112,6 +112,34 @@ def test_what_is_done_is_not_done_again(models, text, tmp_path, made, monkeypatc
     changed("prefix.hyp", "prefix.score.json", "pairs.contrast.json", model=other)
 
 
+def test_results_are_of_one_search(models, text, tmp_path):
+    """A table would compare contexts that were searched, scored or given otherwise."""
+    model, out, both = models["document_window"], tmp_path / "out", {"prefix", "prefix.absent"}
+    searched = ("--lenpen", "opt", "--dev", text, "--lenpens", "1")
+    for options in (("--unkpen", "1"), ("--lenpen", "2"), ("--tokenize", "char"), searched):
+        evaluate(model, text, out, "--contexts", "absent", *options)
+        assert set(evaluate(model, text, out)["translations"]) == {"prefix"}
+    evaluate(model, text, out, "--target-context-from", "reference", "--contexts", "absent")
+    assert set(evaluate(model, text, out)["translations"]) == {"prefix"}
+    evaluate(model, text, out, "--contexts", "absent")
+    assert set(evaluate(model, text, out, "--decoding", "window")["translations"]) == {*both, "window"}
+
+
+def test_two_evaluations_do_not_share_a_folder(models, text, tmp_path, monkeypatch, capsys):
+    out, score = tmp_path / "out", evaluator_module.Evaluator.score
+
+    def beside(self, *of):
+        monkeypatch.setattr(evaluator_module.Evaluator, "score", score)
+        with pytest.raises(SystemExit):
+            evaluate(models["multi_source"], text, out)
+        return score(self, *of)
+
+    monkeypatch.setattr(evaluator_module.Evaluator, "score", beside)
+    alone = evaluate_alone(models["document_window"], text, out)
+    assert f"{out}: another ctxmt evaluate is writing to it" in capsys.readouterr().err
+    assert alone == evaluate_alone(models["document_window"], text, tmp_path / "alone")
+
+
 def test_the_files_of_text_steps_are_part_of_a_model(tmp_path):
     one, none = (SimpleNamespace(steps=SimpleNamespace(files=files)) for files in (("bpe.codes",), ()))
     task = SimpleNamespace(cfg=SimpleNamespace(data=str(tmp_path)))

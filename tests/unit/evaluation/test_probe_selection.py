@@ -158,7 +158,8 @@ def test_what_has_no_words_or_no_room_is_never_chosen(models, tmp_path, capsys, 
 
 def test_each_character_is_a_word_where_there_are_no_blanks():
     scores = Scores("mean-cxmi")
-    text: Any = SimpleNamespace(current=np.array([0]), references=["你好 吗abc"])
+    lines = ["你好 吗abc"]
+    text: Any = SimpleNamespace(current=np.array([0]), references=lines, written=lines)
     scores.add(*sentence_words(text, Subwords(), [np.array([1.0, 6.0, 1.0])]))
     selection = scores.select(1)
     assert selection.cxmi == 8 / 4 and selection.scores.tolist() == [8 / 4]

@@ -1,5 +1,6 @@
 """``--user-dir``: code of users' own, imported because the caller names it and for no other reason."""
 
+import os
 import sys
 
 import pytest
@@ -7,8 +8,11 @@ import pytest
 import ctxmt_fairseq
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.user_code import import_user_dir
 from ctxmt_fairseq.translator import Translator
+from tests.helpers.evaluations import evaluate
+from tests.helpers.probed_models import checkpoint, write_text
 from tests.helpers.saved_models import named, save, section, trained
 
 CODE = """
@@ -66,6 +70,40 @@ def test_no_checkpoint_says_what_is_imported(folder, tmp_path):
     model = Translator.load(path, user_dir=code, device="cpu")
     assert (code / "imported").exists() and type(model.loaded.models[0]).__name__ == "Own"
     assert [len(document) for document in model.translate([["a b", "c"]])] == [2]
+
+
+def test_other_code_and_another_data_folder_make_results_anew(folder, tmp_path, monkeypatch, capsys):
+    """What the former ones have translated is neither gone on with nor kept."""
+    code = folder("outside_again", "A = 1\n")
+    model = checkpoint(tmp_path / "model", "document_window")
+    text, output, out = write_text(tmp_path), tmp_path / "output", tmp_path / "out"
+    given = ("--user-dir", str(code))
+    command = ["translate", str(model), f"{text}.en", "--output", str(output), "--cpu", *given]
+    translate = DocumentTranslator.translate
+
+    def stopped(self, running, wanted):
+        yield next(iter(translate(self, running, wanted)))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DocumentTranslator, "translate", stopped)
+        assert main(command) == 130
+    for file, one, other in (
+        ("model/data/dict.fr.txt", b"a 1", b"a 2"),
+        ("outside_again/__init__.py", b"1", b"2"),
+    ):
+        evaluate(model, text, out, *given)
+        file = tmp_path / file
+        before, times = file.read_bytes(), file.stat()
+        file.write_bytes(before.replace(one, other))
+        with pytest.raises(SystemExit):
+            main(command)
+        assert f"{output}.partial: is of another run" in capsys.readouterr().err
+        evaluate(model, text, out, *given)
+        assert "is there already" not in capsys.readouterr().err
+        file.write_bytes(before)
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert main(command) == 0 and output.exists()
 
 
 def test_every_command_that_loads_a_model_takes_it(folder, tmp_path, capsys):
