@@ -18,7 +18,7 @@ from ctxmt_fairseq.cli.main import main
 from tests.fuzz.commands import COMMANDS
 from tests.fuzz.raw_corpora import raw_corpora
 
-TIME = 1_700_000_000  # of every file: a journal knows its checkpoint by its time
+TIME = 1_700_000_000  # of every file: a journal knows checkpoint and data folder by their time
 MODEL = (
     "--encoder-embed-dim 8 --encoder-ffn-embed-dim 8 --encoder-layers 1 --decoder-layers 1 "
     "--encoder-attention-heads 2 --decoder-attention-heads 2 --share-all-embeddings --optimizer sgd --lr 0.1 "
@@ -340,7 +340,8 @@ def _journal():
 
     translate = DocumentTranslator.translate
     (journalled,) = (command for command in COMMANDS if command.name == "translate journal")
-    os.utime("model/checkpoint_last.pt", (TIME, TIME))
+    for path in filter(Path.is_file, Path().rglob("*")):
+        os.utime(path, (TIME, TIME))
 
     def interrupted(self, *arguments):
         for number, found in enumerate(translate(self, *arguments)):

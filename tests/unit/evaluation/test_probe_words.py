@@ -86,7 +86,8 @@ def test_words_that_the_subword_model_reads_otherwise_are_its_own(tmp_path):
 def test_words_that_are_truecased_and_escaped_keep_their_tags(tmp_path, escape):
     (tmp_path / "truecase").write_text(forms_text(count_forms(["Oh , elle brille ."])))
     steps = TextSteps([Moses("fr", escape), Truecase(tmp_path / "truecase")], "fr")
-    text: Any = SimpleNamespace(current=np.array([0]), references=["Elle l'a."])
+    lines = ["Elle l'a."]
+    text: Any = SimpleNamespace(current=np.array([0]), references=lines, written=lines)
     (found,) = sentence_words(text, Subwords(steps=steps), [np.arange(5.0)], [[("pronoun",), ("x",)]])
     assert found.words.words == ["elle", "l&apos;" if escape else "l'", "a", "."]
     assert found.tags == [("pronoun",), ("x",), ("x",), ("x",)]

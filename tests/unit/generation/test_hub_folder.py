@@ -14,6 +14,7 @@ from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.data_folder import write_description
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
 from ctxmt_fairseq.evaluation.probe.word_values import split_words, word_values
+from ctxmt_fairseq.generation import authors_models  # noqa: F401  (which messages name first)
 from ctxmt_fairseq.generation.hub_family import Languages
 from ctxmt_fairseq.generation.hub_models import NLLB
 from ctxmt_fairseq.generation.loading import load_models
