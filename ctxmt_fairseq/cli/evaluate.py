@@ -21,7 +21,7 @@ import contextlib
 import functools
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.command import argument, option
@@ -57,6 +57,7 @@ class Evaluate(SharedCommand):
 
     def run(self) -> None:
         from ctxmt_fairseq.base.files import writing
+        from ctxmt_fairseq.base.journal import lock_file
         from ctxmt_fairseq.evaluation.metrics import bleu
 
         bleu(self.scores.tokenize)  # before anything is translated
@@ -75,28 +76,14 @@ class Evaluate(SharedCommand):
         with writing(out):
             out.mkdir(parents=True, exist_ok=True)
         try:
-            with self._alone(out):
+            # Another evaluation would score what this one translates.
+            with contextlib.nullcontext() if ranks.number() else contextlib.closing(lock_file(out)):
                 self._evaluate(out, decodings, contexts, suites)
         except BaseException:
             with contextlib.suppress(OSError):
                 for folder in new:  # where nothing was done
                     folder.rmdir()
             raise
-
-    @contextlib.contextmanager
-    def _alone(self, out: Path) -> Iterator[None]:
-        """Keep another evaluation out of the folder: it would score what this one translates."""
-        from ctxmt_fairseq.base.drafts import Lock
-
-        if ranks.number():
-            yield
-            return
-        try:
-            lock = Lock(out)
-        except BlockingIOError:
-            raise BadInput("another ctxmt evaluate is writing to it", out) from None
-        with contextlib.closing(lock):
-            yield
 
     def _evaluate(
         self, out: Path, decodings: List[str], contexts: List[str], suites: List["ContrastiveSet"]

@@ -134,9 +134,10 @@ class HubFamily(Family):
         token = self.token.format(given or getattr(languages, side))
         known = [symbol for symbol in symbols if self.language and re.fullmatch(self.language, symbol)]
         if (known or given) and token not in symbols:
-            near = get_close_matches(token, known, 8, 0)
-            has = f"expected one of its {len(known)}, such as {', '.join(near)}"
-            has = has if known else "the model has no languages' tokens"
+            has = "the model has no languages' tokens"
+            if known:
+                near = ", ".join(get_close_matches(token, known, 8, 0))
+                has = f"expected one of its {len(known)}, such as {near}"
             raise BadInput(f"--{side}-token, {token or given}: {has}")
         return token if known else ""
 

@@ -136,7 +136,7 @@ def test_two_evaluations_do_not_share_a_folder(models, text, tmp_path, monkeypat
 
     monkeypatch.setattr(evaluator_module.Evaluator, "score", beside)
     alone = evaluate_alone(models["document_window"], text, out)
-    assert f"{out}: another ctxmt evaluate is writing to it" in capsys.readouterr().err
+    assert f"{out}: another ctxmt is writing to it" in capsys.readouterr().err
     assert alone == evaluate_alone(models["document_window"], text, tmp_path / "alone")
 
 
