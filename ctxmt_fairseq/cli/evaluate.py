@@ -194,14 +194,17 @@ class Evaluate(SharedCommand):
 
     def _load(self, name: str, ledger: "Ledger", average: str) -> Any:
         """The files of a model, the models, and what identifies them."""
-        from ctxmt_fairseq.evaluation.runs.model_files import content_of, model_files
+        from ctxmt_fairseq.evaluation.runs.model_files import content_of, hashes, model_files
         from ctxmt_fairseq.generation.user_code import code_files
         from ctxmt_fairseq.text.text_lines import file_digest
 
         files = model_files(name, self.average, ledger, average)
+        own = hashes(files)
         loaded = self.model.load(files).loaded
+        if hashes(files) != own:
+            raise BadInput("was replaced while it was read, perhaps by its training; start again", files)
         settings = self.model.settings().items()
         given = {k: v for k, v in settings if k not in _UNLIKE and v is not None and v is not False}
         if self.model.user_dir:
             given["user_dir"] = file_digest(*code_files(self.model.user_dir))
-        return files, loaded, content_of(files, loaded, given)
+        return files, loaded, content_of(own, loaded, given)

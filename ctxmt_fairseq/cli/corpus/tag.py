@@ -24,6 +24,7 @@ lines. --matching words finds forms that are written together with others, too (
 Example: ctxmt corpus tag text/train --source-lang en --target-lang fr --output train.tags.jsonl
 """
 
+import logging
 from collections import Counter
 from contextlib import ExitStack
 from typing import Optional
@@ -53,6 +54,9 @@ class Tag(OfCorpus):
         from ctxmt_fairseq.corpora.phenomena.tagging import TAGS, Suites, tagged_lines
 
         files = self.text_files(ids_optional=True)
+        if not files.has("docids"):
+            said = "%s: no such file: every line is a document, so nothing is tagged that an earlier line decides"
+            logging.getLogger(__name__).warning(said, files.path("docids"))
         annotation = self.source_annotation, self.target_annotation
         tagged_text = tagged_lines(files, annotation, self.alignment, self.context, self.workers)
         words: Counter = Counter()

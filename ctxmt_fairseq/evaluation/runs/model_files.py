@@ -31,8 +31,12 @@ def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
     return str(path)
 
 
-def content_of(files: str, loaded: LoadedModels, given: Mapping[str, Any]) -> List[str]:
-    """Hashes of the checkpoints, of the files in the data folder that turn text into tokens, and of the
-    options that were ``given`` to the models, if there are some."""
-    paths = [*(model_file(Path(path)) for path in files.split(os.pathsep)), *token_files(loaded)]
-    return [*map(file_digest, paths), *([fingerprint(given)] if given else [])]
+def hashes(files: str) -> List[str]:
+    """Hashes of the models' own files."""
+    return [file_digest(model_file(Path(path))) for path in files.split(os.pathsep)]
+
+
+def content_of(own: List[str], loaded: LoadedModels, given: Mapping[str, Any]) -> List[str]:
+    """The models' ``own`` hashes, those of the files in the data folder that turn text into tokens, and that of
+    the options that were ``given`` to the models, if there are some."""
+    return [*own, *map(file_digest, token_files(loaded)), *([fingerprint(given)] if given else [])]

@@ -54,6 +54,13 @@ def test_command_writes_tags_and_test_sets(corpus, capsys):
     assert (corpus / "suite" / "cohesion.jsonl").read_text() == ""
 
 
+def test_a_text_without_ids_is_said_to_have_no_earlier_lines(corpus, caplog):
+    (corpus / "t.docids").unlink()
+    main(arguments(corpus))
+    assert not any(map(any, read_tags(corpus / "tags", (corpus / "t.fr").read_text().splitlines())))
+    assert f"{corpus}/t.docids: no such file: every line is a document" in caplog.text
+
+
 def test_examples_are_no_lines_of_context(corpus):
     (corpus / "t.current").write_text("1\n0\n1\n")
     main(arguments(corpus, "--suite", str(corpus / "suite")))

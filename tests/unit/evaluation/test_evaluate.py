@@ -1,6 +1,7 @@
 """``ctxmt evaluate``: what the single commands give, and what is refused."""
 
 import dataclasses
+import shutil
 
 import pytest
 
@@ -83,6 +84,24 @@ def test_one_model_is_loaded_once(models, text, tmp_path, monkeypatch):
     )
     evaluate(models["multi_source"], text, tmp_path / "out", suite(tmp_path), *options)
     assert len(loads) == 1
+
+
+def test_a_training_that_replaces_the_checkpoint_meanwhile(models, text, tmp_path, monkeypatch, capsys):
+    model = tmp_path / "checkpoint.pt"
+    shutil.copy(models["multi_source"], model)
+    load = loading.load_ensemble
+
+    def replaced(*args, **kwargs):
+        loaded = load(*args, **kwargs)
+        shutil.copy(models["document_window"], model)
+        return loaded
+
+    monkeypatch.setattr(loading, "load_ensemble", replaced)
+    with pytest.raises(SystemExit) as stopped:
+        evaluate(model, text, tmp_path / "out")
+    assert stopped.value.code == 2
+    assert f"{model}: was replaced while it was read" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_best_length_penalty_of_the_dev_text(models, text, tmp_path, monkeypatch):

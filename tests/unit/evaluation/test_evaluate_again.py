@@ -9,7 +9,7 @@ import torch
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.runs import evaluator as evaluator_module
 from ctxmt_fairseq.evaluation.runs.ledger import Ledger
-from ctxmt_fairseq.evaluation.runs.model_files import content_of
+from ctxmt_fairseq.evaluation.runs.model_files import content_of, hashes
 from tests.helpers.evaluations import SEARCH, evaluate, evaluate_alone, run, suite
 from tests.helpers.probed_models import LENGTHS, TASKS, checkpoint, write_text
 
@@ -147,9 +147,9 @@ def test_the_files_of_text_steps_are_part_of_a_model(tmp_path):
     checkpoint, codes = tmp_path / "model.pt", tmp_path / "bpe.codes"
     checkpoint.write_text("model")
     codes.write_text("a b\n")
-    first = content_of(str(checkpoint), loaded, {})
+    first = content_of(hashes(str(checkpoint)), loaded, {})
     codes.write_text("b a\n")
-    assert content_of(str(checkpoint), loaded, {}) != first
+    assert content_of(hashes(str(checkpoint)), loaded, {}) != first
 
 
 def test_an_interrupted_evaluation_goes_on(models, text, tmp_path, made, monkeypatch):
