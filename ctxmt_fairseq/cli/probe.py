@@ -126,7 +126,10 @@ class Probe(SharedCommand):
         steps = loaded.target_subwords.steps
         tokenize = self.tokenize or steps.bleu_tokenizer
         measures = [measure(name, tokenize, steps.lowercase) for name in ("bleu", "chrf2")]
-        unit = self.unit or ("document" if len(text.document_lengths) > 1 else "sentence")
+        several = len(text.document_lengths) > 1
+        if self.unit == "document" and not (several or self.cxmi_only):
+            raise BadInput("--unit document: expected two documents or more, found 1", self.text)
+        unit = self.unit or ("document" if several else "sentence")
         warn_of_unknown_absence(loaded, self.against)
         search = None if self.cxmi_only else model.search
         prober = Prober(loaded, text, search, self.documents_at_once, self.max_tokens, self.against)

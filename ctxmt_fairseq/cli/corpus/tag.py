@@ -55,7 +55,7 @@ class Tag(OfCorpus):
 
         files = self.text_files(ids_optional=True)
         if not files.has("docids"):
-            said = "%s: no such file: every line is a document, so nothing is tagged that an earlier line decides"
+            said = "%s: no such file: each line is a document, so no earlier line decides anything"
             logging.getLogger(__name__).warning(said, files.path("docids"))
         annotation = self.source_annotation, self.target_annotation
         tagged_text = tagged_lines(files, annotation, self.alignment, self.context, self.workers)

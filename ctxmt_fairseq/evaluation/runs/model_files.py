@@ -37,6 +37,6 @@ def hashes(files: str) -> List[str]:
 
 
 def content_of(own: List[str], loaded: LoadedModels, given: Mapping[str, Any]) -> List[str]:
-    """The models' ``own`` hashes, those of the files in the data folder that turn text into tokens, and that of
+    """The models' ``own`` hashes, those of files in the data folder that turn text into tokens, and that of
     the options that were ``given`` to the models, if there are some."""
     return [*own, *map(file_digest, token_files(loaded)), *([fingerprint(given)] if given else [])]

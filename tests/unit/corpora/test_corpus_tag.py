@@ -58,7 +58,7 @@ def test_a_text_without_ids_is_said_to_have_no_earlier_lines(corpus, caplog):
     (corpus / "t.docids").unlink()
     main(arguments(corpus))
     assert not any(map(any, read_tags(corpus / "tags", (corpus / "t.fr").read_text().splitlines())))
-    assert f"{corpus}/t.docids: no such file: every line is a document" in caplog.text
+    assert f"{corpus}/t.docids: no such file: each line is a document" in caplog.text
 
 
 def test_examples_are_no_lines_of_context(corpus):

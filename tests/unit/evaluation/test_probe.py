@@ -291,6 +291,7 @@ def test_the_curve(models, tmp_path):
         (("--plot", "x.jpg"), {}, "x.jpg: the name of a picture must"),
         (("--tags", "tags"), {"tags": ['{"tags": []}']}, "tags:1: expected tags of the line's"),
         ((), {"fr": ["a"]}, "text.fr: expected 13 lines, as in "),
+        (("--unit", "document"), {"docids": ["a"] * 13}, "--unit document: expected two documents or more"),
         ((), {"docids": ["a"]}, "text.docids: expected 13 document ids"),
         ((), {"current": ["0"] * 13}, "text.fr: expected references of sentences to translate, found none"),
         ((), {"fr": [""] * 13}, "text.fr: expected references of sentences to translate, found none"),
