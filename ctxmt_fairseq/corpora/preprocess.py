@@ -14,7 +14,7 @@ import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Set
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 import torch
 from tqdm.auto import tqdm
@@ -34,14 +34,7 @@ from ctxmt_fairseq.corpora.subwords import Subwords, find_model
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.text_steps import KEY, TextSteps
 from ctxmt_fairseq.corpora.unknown_subwords import warn_of_unknown
-from ctxmt_fairseq.corpora.vocabulary import (
-    Vocabulary,
-    find_models,
-    given_symbols,
-    place_dictionaries,
-    place_steps,
-    place_subwords,
-)
+from ctxmt_fairseq.corpora.vocabulary import Vocabulary, find_models
 from ctxmt_fairseq.corpora.workers import chunks
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
@@ -88,28 +81,29 @@ def preprocess(
         text = folder / "text"
         text.mkdir()
         of_training = {corpus.source_lang: "source", corpus.target_lang: "target"}
-        entries, steps = place_steps(
-            vocabulary, folder, languages,
-            lambda x: (getattr(row, of_training[x]) for row in files["train"].rows()),
-        )  # fmt: skip
+        entries, steps = vocabulary.place_steps(
+            folder, languages, lambda x: (getattr(row, of_training[x]) for row in files["train"].rows())
+        )
         first: Dict[str, Dict[str, List[str]]] = {split: {x: [] for x in languages} for split in files}
         overlap, staged = Overlap(), {}
         for split in reversed(files):  # what is tested first, so that training text can be compared with it
             mark = drop_overlap and split == "train"
             staged[split] = _stage(corpus, split, files[split], folder, steps, first[split], overlap, mark)
         splits = {split: staged[split] for split in files}
-        place_subwords(vocabulary, folder, {x: text / f"train.{x}" for x in languages})
+        vocabulary.place_subwords(folder, {x: text / f"train.{x}" for x in languages})
         frequencies: Dict[str, Counter] = {language: Counter() for language in languages}
         before = (like or {}).get("language_tokens", {})
         # for text after its steps
         subwords = {x: Subwords(find_model(folder, x), token=before.get(x, "")) for x in languages}
         for split, language in itertools.product(splits, languages):
-            counter = frequencies[language] if split == "train" else None
-            counts = _encode(text / f"{split}.{language}", subwords[language], counter, workers)
-            for key, value in counts.items():
-                splits[split].setdefault(key, {})[language] = value
-        given = given_symbols(vocabulary)
-        dictionaries = place_dictionaries(vocabulary, folder, frequencies)
+            found, empty = _encode(text / f"{split}.{language}", subwords[language], workers)
+            splits[split]["tokens"][language] = found.total()
+            splits[split]["empty"][language] = empty
+            if split == "train":
+                known = filter(subwords[language].knows, found)
+                frequencies[language] = Counter({piece: found[piece] for piece in known})
+        given = vocabulary.given_symbols()
+        dictionaries = vocabulary.place_dictionaries(folder, frequencies)
         whole = {x: Subwords(find_model(folder, x), steps[x], before.get(x, "")) for x in languages}
         damaged: Set[str] = set()
         for split, language in itertools.product(splits, languages):
@@ -117,10 +111,10 @@ def preprocess(
             trip = round_trip(first[split][language], pieces, whole[language])
             if language not in damaged and trip.warn(files[split].path(language)):
                 damaged.add(language)
-            splits[split].setdefault("round_trip", {})[language] = trip.as_dict()
+            splits[split]["round_trip"][language] = trip.as_dict()
             prefix = folder / corpus.name(split, language)
             unknown = _binarise(text / f"{split}.{language}.pieces", prefix, dictionaries[language])
-            splits[split].setdefault("unknown", {})[language] = unknown.total()
+            splits[split]["unknown"][language] = unknown.total()
             if split.startswith("test") or given:
                 name, tokens = files[split].path(language), splits[split]["tokens"][language]
                 warn_of_unknown(name, tokens, unknown, whole[language], dictionaries[language])
@@ -205,7 +199,8 @@ def _stage(
     mark: bool,
 ) -> Dict[str, Any]:
     """Check one split, write its text after ``steps`` to ``text/`` and its other files to the folder; returns
-    counts. ``first`` gets the first lines of each language as they were; ``mark`` is that of ``overlap``."""
+    counts, with room for those by language. ``first`` gets the first lines of each language as they were;
+    ``mark`` is that of ``overlap``."""
     sides = {"source": corpus.source_lang, "target": corpus.target_lang}
     columns = {side: folder / "text" / f"{split}.{language}" for side, language in sides.items()}
     others = {"document": "docids", "current": "current" if mark or files.has("current") else "",
@@ -239,30 +234,25 @@ def _stage(
     if like_symbols:
         found = f"{SEPARATOR} or {MASK} is read as text in {len(like_symbols)} lines"
         logger.warning("%s: %s", found, named(like_symbols))
-    return {**counts, "source_digest": digest.hexdigest()}
+    by_language = ("tokens", "empty", "round_trip", "unknown")
+    return {**counts, "source_digest": digest.hexdigest(), **{key: {} for key in by_language}}
 
 
-def _encode(path: Path, subwords: Subwords, counter: Optional[Counter], workers: int) -> Dict[str, int]:
-    """Write ``path``.pieces, add the known pieces to ``counter``, if any; returns counts of the lines."""
-    tokens = empty = 0
+def _encode(path: Path, subwords: Subwords, workers: int) -> Tuple[Counter, int]:
+    """Write ``path``.pieces; returns how often each piece occurs, and how many lines have none."""
+    counter: Counter = Counter()
+    empty = 0
     with (
         open(path, encoding="utf-8", newline="\n") as lines,
         open(f"{path}.pieces", "w", encoding="utf-8", newline="\n") as output,
     ):
-        progress = tqdm(desc=f"encode {path.name}", unit=" lines", disable=None)
-        for batch in chunks(lines, BATCH):
+        for batch in chunks(tqdm(lines, desc=f"encode {path.name}", unit=" lines", disable=None), BATCH):
             for pieces in subwords.encode_all(batch, workers):
                 output.write(pieces + "\n")
                 symbols = pieces.split()
-                tokens += len(symbols)
+                counter.update(symbols)
                 empty += not symbols
-                if counter is not None:
-                    counter.update(symbols)
-            progress.update(len(batch))
-        progress.close()
-    for symbol in [symbol for symbol in counter or () if not subwords.knows(symbol)]:
-        del counter[symbol]  # type: ignore[union-attr]
-    return {"tokens": tokens, "empty": empty}
+    return counter, empty
 
 
 def _binarise(pieces: Path, prefix: Path, dictionary: Any) -> Counter:

@@ -63,6 +63,123 @@ class Vocabulary:
     symbols: Sequence[str] = ()
     like: Optional[PathLike] = None
 
+    def place_steps(
+        self, folder: Path, languages: List[str], text: Callable[[str], Iterable[str]]
+    ) -> Tuple[List[Mapping[str, Any]], Dict[str, TextSteps]]:
+        """Put the files that text steps read into the folder, learnt of a language's training text where they
+        must be; returns the list for ``ctxmt.json``, and the steps by language."""
+        entries = list(self.steps)
+        if self.truecase or self.learn_truecase:
+            counts = {x: _own_or_joint(self.truecase, f"truecase.{x}", "truecase") for x in languages}
+            for language in languages:
+                steps = TextSteps.of_entries(entries, folder, language)
+                given, path = self.truecase.get(language), folder / counts[language]
+                _place_truecase(given, path, steps, text(language))
+            entries.append({"step": "truecase", "counts": counts})
+        if self.bpe:
+            entries.append(self._place_codes(folder))
+        if self.like is not None:
+            entries = read_description(self.like).get(KEY, [])
+            for language in languages:
+                for name in TextSteps.load(self.like, language).files:
+                    shutil.copyfile(Path(self.like) / name, folder / name)
+        return entries, {language: TextSteps.of_entries(entries, folder, language) for language in languages}
+
+    def _place_codes(self, folder: Path) -> Mapping[str, Any]:
+        """Copy the codes, and their vocabularies if there are any; returns the step's entry."""
+        for language, codes in self.bpe.items():  # to check them, by the names that the user gave
+            load_codes(codes, self.bpe_vocabulary.get(language), self.bpe_threshold)
+        entry: Dict[str, Any] = {"step": "bpe"}
+        for key, given in (("codes", self.bpe), ("vocabulary", self.bpe_vocabulary)):
+            names = {x: _own_or_joint(given, f"bpe.{x}.{key}", f"bpe.{key}") for x in given}
+            for language, path in given.items():
+                shutil.copyfile(path, folder / names[language])
+            if names:
+                entry[key] = names
+        return {**entry, "threshold": self.bpe_threshold} if self.bpe_vocabulary else entry
+
+    def place_subwords(self, folder: Path, text: Dict[str, Path]) -> None:
+        """Write the folder's SentencePiece models; new ones learn of ``text``: language -> training text."""
+        languages = list(text)
+        if self.like is not None:
+            for name in filter(None, set(find_models(self.like, languages))):
+                shutil.copyfile(Path(self.like) / name, folder / name)
+        elif self.spm:
+            for language, model in self.spm.items():
+                Subwords(model)  # to check it
+                shutil.copyfile(model, folder / _own_or_joint(self.spm, *model_names(language)))
+        elif self.bpe or not self.subwords:
+            return
+        elif self.joint:
+            self._train(folder / model_names(languages[0])[1], text)
+        else:
+            for language, path in text.items():
+                self._train(folder / model_names(language)[0], {language: path})
+
+    def _train(self, model: Path, text: Mapping[str, Path]) -> None:
+        rule = self.normalization.get(next(iter(text)), "identity")
+
+        def trained(size: int) -> bytes:
+            sentences = itertools.chain.from_iterable(map(iterate_lines, text.values()))
+            how = self.spm_type, self.character_coverage, rule, self.symbols
+            return train_subwords(sentences, size, *how)
+
+        try:
+            content = trained(self.vocab_size or PIECES)
+        except TooManyPieces as error:
+            if self.vocab_size:
+                raise
+            logger.warning(
+                "%s: %d pieces, the most that the text carries (--vocab-size)", model.name, error.most
+            )
+            content = trained(error.most)
+        model.write_bytes(content)
+
+    def place_dictionaries(self, folder: Path, frequencies: Dict[str, Counter]) -> Dict[str, Any]:
+        """Write ``dict.LANG.txt``, with the separator and the mask at the end; returns them by language.
+        Where none are given, they come from the symbol counts of the training text."""
+        names = {language: f"dict.{language}.txt" for language in frequencies}
+        given: Mapping[str, PathLike] = self.dictionaries
+        if self.like is not None:
+            given = {language: Path(self.like) / name for language, name in names.items()}
+        if given:
+            return {x: _place_given(given[x], folder / name) for x, name in names.items()}
+        if self.joint:
+            together: Counter = sum(frequencies.values(), Counter())
+            dictionaries = dict.fromkeys(names, self._dictionary(together))
+        else:
+            dictionaries = {language: self._dictionary(frequencies[language]) for language in names}
+        for language, dictionary in dictionaries.items():
+            dictionary.save(str(folder / names[language]))
+        return dictionaries
+
+    def given_symbols(self) -> Dict[str, int]:
+        """Language -> how many symbols, with fairseq's own, its given dictionary has; with ``like``, those
+        that were given for that folder. {}: the dictionaries are counted.
+
+        A model that was trained with such a dictionary has as many embeddings.
+        """
+        if self.like is not None:
+            return read_description(self.like).get("given_symbols", {})
+        return {language: len(load_dictionary(path)) for language, path in self.dictionaries.items()}
+
+    def _dictionary(self, frequencies: Counter) -> Any:
+        """A dictionary by falling frequency, then by symbol, filled up to a multiple of ``MULTIPLE``."""
+        from fairseq.data import Dictionary
+
+        dictionary = Dictionary()
+        for symbol in sorted(frequencies):
+            dictionary.add_symbol(symbol, frequencies[symbol])
+        kept = -1
+        if self.vocab_size and (self.bpe or not self.subwords):
+            kept = self.vocab_size + dictionary.nspecial
+        dictionary.finalize(nwords=kept, padding_factor=1)
+        fillers = itertools.count()
+        while (len(dictionary) + len((SEPARATOR, MASK))) % MULTIPLE:
+            dictionary.add_symbol(f"madeupword{next(fillers):04d}", n=0)
+        add_symbols(dictionary)
+        return dictionary
+
 
 def find_models(folder: PathLike, languages: List[str]) -> List[Optional[str]]:
     """The name of each language's SentencePiece model in a data folder; None: there is none."""
@@ -70,28 +187,9 @@ def find_models(folder: PathLike, languages: List[str]) -> List[Optional[str]]:
     return [path.name if path else None for path in paths]
 
 
-def place_steps(
-    vocabulary: Vocabulary, folder: Path, languages: List[str], text: Callable[[str], Iterable[str]]
-) -> Tuple[List[Mapping[str, Any]], Dict[str, TextSteps]]:
-    """Put the files that text steps read into the folder, learnt of a language's training text where they
-    must be; returns the list for ``ctxmt.json``, and the steps by language."""
-    entries = list(vocabulary.steps)
-    if vocabulary.truecase or vocabulary.learn_truecase:
-        counts = {x: _own_or_joint(vocabulary.truecase, f"truecase.{x}", "truecase") for x in languages}
-        for language in languages:
-            steps = TextSteps.of_entries(entries, folder, language)
-            _place_truecase(
-                vocabulary.truecase.get(language), folder / counts[language], steps, text(language)
-            )
-        entries.append({"step": "truecase", "counts": counts})
-    if vocabulary.bpe:
-        entries.append(_place_codes(vocabulary, folder))
-    if vocabulary.like is not None:
-        entries = read_description(vocabulary.like).get(KEY, [])
-        for language in languages:
-            for name in TextSteps.load(vocabulary.like, language).files:
-                shutil.copyfile(Path(vocabulary.like) / name, folder / name)
-    return entries, {language: TextSteps.of_entries(entries, folder, language) for language in languages}
+def _own_or_joint(given: Mapping[str, str], own: str, joint: str) -> str:
+    """The name of a language's file: the joint one, if one file was given for both languages."""
+    return joint if given and len(set(given.values())) == 1 else own
 
 
 def _place_truecase(given: Optional[str], path: Path, steps: TextSteps, text: Iterable[str]) -> None:
@@ -106,83 +204,6 @@ def _place_truecase(given: Optional[str], path: Path, steps: TextSteps, text: It
     path.write_text(forms_text(forms), encoding="utf-8", newline="\n")
 
 
-def _place_codes(vocabulary: Vocabulary, folder: Path) -> Mapping[str, Any]:
-    """Copy the codes, and their vocabularies if there are any; returns the step's entry."""
-    for language, codes in vocabulary.bpe.items():  # to check them, by the names that the user gave
-        load_codes(codes, vocabulary.bpe_vocabulary.get(language), vocabulary.bpe_threshold)
-    entry: Dict[str, Any] = {"step": "bpe"}
-    for key, given in (("codes", vocabulary.bpe), ("vocabulary", vocabulary.bpe_vocabulary)):
-        names = {x: _own_or_joint(given, f"bpe.{x}.{key}", f"bpe.{key}") for x in given}
-        for language, path in given.items():
-            shutil.copyfile(path, folder / names[language])
-        if names:
-            entry[key] = names
-    return {**entry, "threshold": vocabulary.bpe_threshold} if vocabulary.bpe_vocabulary else entry
-
-
-def _own_or_joint(given: Mapping[str, str], own: str, joint: str) -> str:
-    """The name of a language's file: the joint one, if one file was given for both languages."""
-    return joint if given and len(set(given.values())) == 1 else own
-
-
-def place_subwords(vocabulary: Vocabulary, folder: Path, text: Dict[str, Path]) -> None:
-    """Write the folder's SentencePiece models; ``text``: language -> its training text, for new models."""
-    languages = list(text)
-    if vocabulary.like is not None:
-        for name in filter(None, set(find_models(vocabulary.like, languages))):
-            shutil.copyfile(Path(vocabulary.like) / name, folder / name)
-    elif vocabulary.spm:
-        for language, model in vocabulary.spm.items():
-            Subwords(model)  # to check it
-            shutil.copyfile(model, folder / _own_or_joint(vocabulary.spm, *model_names(language)))
-    elif vocabulary.bpe or not vocabulary.subwords:
-        return
-    elif vocabulary.joint:
-        _train(vocabulary, folder / model_names(languages[0])[1], text)
-    else:
-        for language, path in text.items():
-            _train(vocabulary, folder / model_names(language)[0], {language: path})
-
-
-def _train(vocabulary: Vocabulary, model: Path, text: Mapping[str, Path]) -> None:
-    rule = vocabulary.normalization.get(next(iter(text)), "identity")
-
-    def trained(size: int) -> bytes:
-        sentences = itertools.chain.from_iterable(map(iterate_lines, text.values()))
-        how = vocabulary.spm_type, vocabulary.character_coverage, rule, vocabulary.symbols
-        return train_subwords(sentences, size, *how)
-
-    try:
-        content = trained(vocabulary.vocab_size or PIECES)
-    except TooManyPieces as error:
-        if vocabulary.vocab_size:
-            raise
-        logger.warning("%s: %d pieces, the most that the text carries (--vocab-size)", model.name, error.most)
-        content = trained(error.most)
-    model.write_bytes(content)
-
-
-def place_dictionaries(
-    vocabulary: Vocabulary, folder: Path, frequencies: Dict[str, Counter]
-) -> Dict[str, Any]:
-    """Write ``dict.LANG.txt``, with the separator and the mask at the end; returns them by language. Where
-    none are given, they come from the symbol counts of the training text."""
-    names = {language: f"dict.{language}.txt" for language in frequencies}
-    given: Mapping[str, PathLike] = vocabulary.dictionaries
-    if vocabulary.like is not None:
-        given = {language: Path(vocabulary.like) / name for language, name in names.items()}
-    if given:
-        return {language: _place_given(given[language], folder / name) for language, name in names.items()}
-    if vocabulary.joint:
-        together: Counter = sum(frequencies.values(), Counter())
-        dictionaries = dict.fromkeys(names, _dictionary(vocabulary, together))
-    else:
-        dictionaries = {language: _dictionary(vocabulary, frequencies[language]) for language in names}
-    for language, dictionary in dictionaries.items():
-        dictionary.save(str(folder / names[language]))
-    return dictionaries
-
-
 def _place_given(path: PathLike, copy: Path) -> Any:
     """Copy a dictionary line by line, and add those of the plugin's symbols that it lacks at the end.
 
@@ -193,33 +214,4 @@ def _place_given(path: PathLike, copy: Path) -> Any:
     add_symbols(dictionary)
     new = (f"{symbol} {dictionary.count[at]}" for at, symbol in enumerate(dictionary.symbols) if at >= own)
     copy.write_text("".join(f"{line}\n" for line in (*iterate_lines(path), *new)), encoding="utf-8")
-    return dictionary
-
-
-def given_symbols(vocabulary: Vocabulary) -> Dict[str, int]:
-    """Language -> how many symbols, with fairseq's own, its given dictionary has; with ``like``, those that
-    were given for that folder. {}: the dictionaries are counted.
-
-    A model that was trained with such a dictionary has as many embeddings.
-    """
-    if vocabulary.like is not None:
-        return read_description(vocabulary.like).get("given_symbols", {})
-    return {language: len(load_dictionary(path)) for language, path in vocabulary.dictionaries.items()}
-
-
-def _dictionary(vocabulary: Vocabulary, frequencies: Counter) -> Any:
-    """A dictionary by falling frequency, then by symbol, filled up to a multiple of ``MULTIPLE``."""
-    from fairseq.data import Dictionary
-
-    dictionary = Dictionary()
-    for symbol in sorted(frequencies):
-        dictionary.add_symbol(symbol, frequencies[symbol])
-    kept = -1
-    if vocabulary.vocab_size and (vocabulary.bpe or not vocabulary.subwords):
-        kept = vocabulary.vocab_size + dictionary.nspecial
-    dictionary.finalize(nwords=kept, padding_factor=1)
-    fillers = itertools.count()
-    while (len(dictionary) + len((SEPARATOR, MASK))) % MULTIPLE:
-        dictionary.add_symbol(f"madeupword{next(fillers):04d}", n=0)
-    add_symbols(dictionary)
     return dictionary

@@ -9,7 +9,8 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.archives import Archives
 from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.formats.opus_names import document_id
-from ctxmt_fairseq.corpora.formats.opus_xml import Document, Link, LinkedDocuments, read_opus_document
+from ctxmt_fairseq.corpora.formats.opus_scanner import Document
+from ctxmt_fairseq.corpora.formats.opus_xml import Link, LinkedDocuments, read_opus_document
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 
 _archives = functools.lru_cache(maxsize=4)(Archives)  # opened once per process

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.corpora.formats.subtitle_times import Marks
+from ctxmt_fairseq.corpora.formats.subtitle_times import Marks, Timed, sentence_times
 from ctxmt_fairseq.corpora.xml import parse_xml
 from ctxmt_fairseq.text.metadata_text import single_spaces
 
@@ -40,9 +40,10 @@ _SECONDS = np.array([36000, 3600, 600, 60, 10, 1])
 _MILLISECONDS = np.array([100, 10, 1])
 
 
-class Sentences(NamedTuple):
-    """The content of a document, as in ``opus_xml.Document``; ``lengths`` (N,) are the characters of each
-    sentence, blanks not counted."""
+class Document(NamedTuple):
+    """A document's sentences, in order: their words (``xml``) or text (``raw``), blanks folded; for each its
+    chapter and speaker, by NAME or ID, and what is said of all; its ``lengths`` (N,) in characters, blanks
+    not counted; the marks of time, and how many further ones cannot be read."""
 
     ids: List[str]
     texts: List[str]
@@ -51,8 +52,13 @@ class Sentences(NamedTuple):
     marks: Marks
     unreadable_times: int = 0
 
+    @property
+    def times(self) -> Optional[Timed]:
+        """Of the sentences in seconds, if there are any marks."""
+        return sentence_times(self.lengths, self.marks) if len(self.marks.seconds) else None
 
-def scan(content: bytes) -> Optional[Sentences]:
+
+def scan(content: bytes) -> Optional[Document]:
     """Find the sentences of a document; None if it is not regular."""
     if _OTHER_ENCODING.match(content):
         return None
@@ -84,7 +90,7 @@ def scan(content: bytes) -> Optional[Sentences]:
     folded = " ".join(inside.split())
     texts = folded.replace(f"{_MARK} ", "") if tokenised else " ".join(inside.replace(_MARK, "").split())
     lengths, marks = _marks(folded.replace(" ", ""), kinds, clocks)
-    return Sentences(ids, [line.strip() for line in texts.split(_END)[:-1]], metadata, lengths, marks)
+    return Document(ids, [line.strip() for line in texts.split(_END)[:-1]], metadata, lengths, marks)
 
 
 def _metadata(around: List[str]) -> Optional[List[Dict[str, str]]]:

@@ -1,30 +1,18 @@
 """Reads OPUS' files: documents in XML, and alignments, which say what sentences translate each other."""
 
 import re
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.formats.opus_names import order_of
-from ctxmt_fairseq.corpora.formats.opus_scanner import Sentences, metadata_around, metadata_of, scan
-from ctxmt_fairseq.corpora.formats.subtitle_times import Marks, Timed, sentence_times
+from ctxmt_fairseq.corpora.formats.opus_scanner import Document, metadata_around, metadata_of, scan
+from ctxmt_fairseq.corpora.formats.subtitle_times import Marks
 from ctxmt_fairseq.corpora.xml import parse_xml, xml_elements
 from ctxmt_fairseq.text.text_lines import PathLike
 
 _CLOCK = re.compile(r"\s*(\d{1,9}):(\d{1,9}):(\d{1,9})(?:[.,:](\d{1,9}))?\s*")
-
-
-class Document(NamedTuple):
-    """A document's sentences, in order: their words (``xml``) or text (``raw``), blanks folded; for each its
-    chapter and speaker, by NAME or ID, and what is said of all; times in seconds, if there are any; and how
-    many marks of time cannot be read."""
-
-    ids: List[str]
-    texts: List[str]
-    metadata: List[Dict[str, str]]
-    times: Optional[Timed]
-    unreadable_times: int
 
 
 class Link(NamedTuple):
@@ -46,20 +34,19 @@ class LinkedDocuments(NamedTuple):
 
 def read_opus_document(content: bytes, name: str) -> Document:
     """Read a document of OPUS, tokenised (``<w>``) or raw; messages call it ``name``."""
-    found = scan(content) or _sentences(parse_xml(content, name), name)
+    found = scan(content) or _parsed(parse_xml(content, name), name)
     if not found.ids:
         raise BadInput("expected a document of OPUS, found no sentences (<s>)", name)
     if len(set(found.ids)) != len(found.ids):
         raise BadInput("two sentences have the same id", name)
-    times = sentence_times(found.lengths, found.marks) if len(found.marks.seconds) else None
-    return Document(found.ids, found.texts, found.metadata, times, found.unreadable_times)
+    return found
 
 
-def _sentences(root: Any, name: str) -> Sentences:
+def _parsed(root: Any, name: str) -> Document:
     """Read a document that is not regular."""
     tokenised = root.find(".//s//w") is not None  # then nothing else is text
     between = " " if tokenised else ""
-    ids, texts, metadata, marks = [], [], [], []  # type: List[str], List[str], List[Dict[str, str]], List[Any]
+    ids, texts, metadata, marks = [], [], [], []  # type: List[str], List[str], List[Any], List[Any]
     unreadable, about = 0, metadata_of(root)
     for number, sentence in enumerate(root.iter("s")):
         if not sentence.get("id"):
@@ -78,7 +65,7 @@ def _sentences(root: Any, name: str) -> Sentences:
         metadata.append({**about, **metadata_around(sentence)})
     lengths = np.array([_length(text) for text in texts], np.int64)
     columns = zip(*marks, strict=True) if marks else ((), (), (), ())
-    return Sentences(ids, texts, metadata, lengths, Marks(*map(np.array, columns)), unreadable)
+    return Document(ids, texts, metadata, lengths, Marks(*map(np.array, columns)), unreadable)
 
 
 def _pieces(element: Any) -> Iterator[Tuple[Any, str]]:

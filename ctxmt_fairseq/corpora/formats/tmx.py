@@ -22,7 +22,6 @@ from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning, skip_broken
 from ctxmt_fairseq.corpora.formats.language_codes import matching
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.text.text_lines import PathLike
 
 _NO_TEXT = {"bpt", "ept", "it", "ph", "ut"}  # inside a segment: formatting of the program that it is from
 _matching = functools.lru_cache(1024)(matching)  # most units have the same codes
@@ -53,19 +52,31 @@ class Tmx(NewCorpus):
     skip_broken: bool = skip_broken("units")
 
     def parts(self) -> Iterator[Part]:
-        return tmx_documents(self.tmx, self.languages, self.clean, self.skip_broken)
+        units = itertools.chain.from_iterable(map(self._units, self.tmx))
+        for number, (run, pages, account) in enumerate(_runs(units), 1):
+            name = " ".join(side[0] for side in pages) if all(pages) else str(number)
+            builder, remarks = DocumentBuilder(name, account), account.remarks
+            remarks["pairs without address"] += not all(pages)
+            remarks["units with several variants"] += sum(unit.variants for unit in run)
+            for unit in run:
+                if unit.left_out:
+                    builder.hole()
+                    continue
+                texts = zip(unit.sides, self.languages, strict=True)
+                here, there = (clean(side.text, language, self.clean, remarks) for side, language in texts)
+                builder.add(here, there)
+            yield builder.part()
 
+    def _units(self, path: str) -> Iterator[Unit]:
+        """Read every unit (``<tu>``) of a file."""
+        from ctxmt_fairseq.corpora.xml import elements_apart, xml_elements
 
-def read_units(path: PathLike, languages: Sequence[str], skip: bool = False) -> Iterator[Unit]:
-    """Read every unit (``<tu>``) of a file; ``skip``: also behind a broken one."""
-    from ctxmt_fairseq.corpora.xml import elements_apart, xml_elements
-
-    unit = None
-    for unit in elements_apart(path, "tu") if skip else xml_elements(path, "tu"):
-        broken = isinstance(unit, BadInput)
-        yield Unit([], "in broken units", error=str(unit)) if broken else _unit(unit, languages)
-    if unit is None:
-        raise BadInput("expected TMX, found no unit (<tu>)", path)
+        unit = None
+        for unit in elements_apart(path, "tu") if self.skip_broken else xml_elements(path, "tu"):
+            broken = isinstance(unit, BadInput)
+            yield Unit([], "in broken units", error=str(unit)) if broken else _unit(unit, self.languages)
+        if unit is None:
+            raise BadInput("expected TMX, found no unit (<tu>)", path)
 
 
 def _unit(unit: Any, languages: Sequence[str]) -> Unit:
@@ -96,25 +107,6 @@ def _texts(element: Any) -> Iterator[str]:
         if child.tag.rpartition("}")[2] not in _NO_TEXT:
             yield from _texts(child)
         yield child.tail or ""
-
-
-def tmx_documents(
-    paths: Sequence[PathLike], languages: Sequence[str], cleaning: Sequence[str] = (), skip: bool = False
-) -> Iterator[Part]:
-    units = itertools.chain.from_iterable(read_units(path, languages, skip) for path in paths)
-    for number, (run, pages, account) in enumerate(_runs(units), 1):
-        name = " ".join(side[0] for side in pages) if all(pages) else str(number)
-        builder, remarks = DocumentBuilder(name, account), account.remarks
-        remarks["pairs without address"] += not all(pages)
-        remarks["units with several variants"] += sum(unit.variants for unit in run)
-        for unit in run:
-            if unit.left_out:
-                builder.hole()
-                continue
-            texts = zip(unit.sides, languages, strict=True)
-            here, there = (clean(side.text, language, cleaning, remarks) for side, language in texts)
-            builder.add(here, there)
-        yield builder.part()
 
 
 def _runs(units: Iterable[Unit]) -> Iterator[Tuple[List[Unit], List[List[str]], Account]]:

@@ -4,9 +4,8 @@ Labels are those of Universal Dependencies: ``NOUN``, ``Fem``, ``Plur``, .., as 
 """
 
 import functools
-from abc import ABC, abstractmethod
 from importlib import metadata
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import import_of_extra
@@ -23,47 +22,61 @@ SPACY_MODELS: Dict[str, Tuple[str, ...]] = {
 }
 _KNOWN_WORDS = 2**16  # the labels of as many words are remembered
 _SPACY_BATCH = 64  # sentences
+# The beginnings of STTS' tags.
+_GERMAN_PARTS = {
+    "NN": "NOUN", "NE": "PROPN", "VV": "VERB", "VA": "AUX", "VM": "AUX", "ART": "DET", "P": "PRON",
+    "PPOSAT": "DET", "PIAT": "DET", "PDAT": "DET", "PTK": "PART", "ADJ": "ADJ", "ADV": "ADV", "AP": "ADP",
+    "CARD": "NUM", "KO": "CCONJ", "KOU": "SCONJ", "ITJ": "INTJ", "$": "PUNCT",
+}  # fmt: skip
+_GERMAN_VERB_FORMS = {"(FIN)": "Fin", "(IMP)": "Fin", "(INF)": "Inf", "(PP)": "Part"}
 
 
-class Analyser(ABC):
+class Analyser(NamedTuple):
     """Finds the words of sentences and their labels.
 
     Attributes:
         name: the tool and its data, with versions.
+        analyse: gives the words of each sentence in order; every character but blanks belongs to one.
     """
 
     name: str
-
-    @abstractmethod
-    def analyse(self, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
-        """The words of each sentence in order; every character but blanks belongs to one."""
+    analyse: Callable[[Sequence[str]], List[List[AnnotatedWord]]]
 
 
-class SpacyAnalyser(Analyser):
-    """Runs the parts of an installed model of spaCy that find labels."""
+def by_word(name: str, labels: Callable[[str], Dict[str, str]]) -> Analyser:
+    """Label one word at a time, whatever words are next to it."""
+    known = functools.lru_cache(_KNOWN_WORDS)(labels)
 
-    def __init__(self, *packages: str):
-        spacy = import_of_extra("spacy", EXTRA, f"annotation by {packages[0]} needs spaCy")
-        # Only packages count, because spaCy takes any folder for a model.
-        found = [package for package in packages if spacy.util.is_package(package)]
-        if not found:
-            raise BadInput(f"install spaCy's model: found no package {' or '.join(packages)}")
-        self._nlp = spacy.load(found[0], exclude=["ner", "parser", "senter"])
-        if self._nlp.lang == "fr":  # spaCy takes est-elle for one word, as est-allemand, but not fait-elle
-            for word in ("est-il", "Est-il", "est-elle", "Est-elle"):
-                self._nlp.tokenizer.add_special_case(word, [{"ORTH": word[:3]}, {"ORTH": word[3:]}])
-        self.name = f"spaCy {spacy.__version__} with {found[0]} {self._nlp.meta['version']}"
+    def words(sentence: str) -> List[AnnotatedWord]:
+        found = WORD.finditer(sentence)
+        return [AnnotatedWord(match[0], match.start(), match.end(), **known(match[0])) for match in found]
 
-    def analyse(self, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
+    return Analyser(name, lambda sentences: [*map(words, sentences)])
+
+
+def _by_spacy(*packages: str) -> Analyser:
+    """Run the parts of an installed model of spaCy that find labels."""
+    spacy = import_of_extra("spacy", EXTRA, f"annotation by {packages[0]} needs spaCy")
+    # Only packages count, because spaCy takes any folder for a model.
+    found = [package for package in packages if spacy.util.is_package(package)]
+    if not found:
+        raise BadInput(f"install spaCy's model: found no package {' or '.join(packages)}")
+    model = spacy.load(found[0], exclude=["ner", "parser", "senter"])
+    if model.lang == "fr":  # spaCy takes est-elle for one word, as est-allemand, but not fait-elle
+        for word in ("est-il", "Est-il", "est-elle", "Est-elle"):
+            model.tokenizer.add_special_case(word, [{"ORTH": word[:3]}, {"ORTH": word[3:]}])
+
+    def analyse(sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
         # The models were trained on straight apostrophes. Either is one character, so places do not change.
         straight = [sentence.replace("’", "'") for sentence in sentences]
-        with self._nlp.memory_zone():  # without it, spaCy's table of strings grows with the text
+        with model.memory_zone():  # without it, spaCy's table of strings grows with the text
+            documents = zip(sentences, model.pipe(straight, batch_size=_SPACY_BATCH), strict=True)
             return [
                 [_spacy_word(token, sentence) for token in document if not token.is_space]
-                for sentence, document in zip(
-                    sentences, self._nlp.pipe(straight, batch_size=_SPACY_BATCH), strict=True
-                )
+                for sentence, document in documents
             ]
+
+    return Analyser(f"spaCy {spacy.__version__} with {found[0]} {model.meta['version']}", analyse)
 
 
 def _spacy_word(token: Any, sentence: str) -> AnnotatedWord:
@@ -76,86 +89,42 @@ def _single(values: Sequence[str]) -> Optional[str]:
     return values[0] if len(values) == 1 else None
 
 
-class SentenceAnalyser(Analyser):
-    """Takes one sentence at a time."""
-
-    def analyse(self, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
-        return [list(self.words(sentence)) for sentence in sentences]
-
-    @abstractmethod
-    def words(self, sentence: str) -> Iterator[AnnotatedWord]:
-        """The words of a sentence."""
+def _russian() -> Analyser:
+    """Take the likeliest of the readings that pymorphy3 gives a word."""
+    pymorphy = import_of_extra("pymorphy3", EXTRA, "annotation of ru needs pymorphy3")
+    morphology = pymorphy.MorphAnalyzer(lang="ru")
+    name = f"pymorphy3 {metadata.version('pymorphy3')}"
+    return by_word(name, lambda word: russian_labels(morphology.parse(word)))
 
 
-class WordAnalyser(SentenceAnalyser):
-    """Labels one word at a time, whatever words are next to it."""
+def _german() -> Analyser:
+    """Ask the Hannover Tagger (HanTa) for parts of speech, lemmas, and which verbs are finite."""
+    hanta = import_of_extra("HanTa.HanoverTagger", EXTRA, "annotation of de needs HanTa")
+    tagger = hanta.HanoverTagger("morphmodel_ger.pgz")
 
-    def __init__(self) -> None:
-        self._known = functools.lru_cache(_KNOWN_WORDS)(self.labels)
-
-    @abstractmethod
-    def labels(self, word: str) -> Dict[str, str]:
-        """The labels of a word."""
-
-    def words(self, sentence: str) -> Iterator[AnnotatedWord]:
-        for match in WORD.finditer(sentence):
-            yield AnnotatedWord(match[0], match.start(), match.end(), **self._known(match[0]))
-
-
-class RussianAnalyser(WordAnalyser):
-    """Takes the likeliest of the readings that pymorphy3 gives a word."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        pymorphy = import_of_extra("pymorphy3", EXTRA, "annotation of ru needs pymorphy3")
-        self._morphology = pymorphy.MorphAnalyzer(lang="ru")
-        self.name = f"pymorphy3 {metadata.version('pymorphy3')}"
-
-    def labels(self, word: str) -> Dict[str, str]:
-        return russian_labels(self._morphology.parse(word))
-
-
-class HannoverAnalyser(SentenceAnalyser):
-    """Asks the Hannover Tagger (HanTa) for parts of speech, lemmas, and which verbs are finite, in German."""
-
-    # The beginnings of STTS' tags.
-    _PARTS = {
-        "NN": "NOUN", "NE": "PROPN", "VV": "VERB", "VA": "AUX", "VM": "AUX", "ART": "DET", "P": "PRON",
-        "PPOSAT": "DET", "PIAT": "DET", "PDAT": "DET", "PTK": "PART", "ADJ": "ADJ", "ADV": "ADV", "AP": "ADP",
-        "CARD": "NUM", "KO": "CCONJ", "KOU": "SCONJ", "ITJ": "INTJ", "$": "PUNCT",
-    }  # fmt: skip
-    _VERB_FORMS = {"(FIN)": "Fin", "(IMP)": "Fin", "(INF)": "Inf", "(PP)": "Part"}
-
-    def __init__(self) -> None:
-        hanta = import_of_extra("HanTa.HanoverTagger", EXTRA, "annotation of de needs HanTa")
-        self._tagger = hanta.HanoverTagger("morphmodel_ger.pgz")
-        self.name = f"HanTa {metadata.version('hanta')}"
-
-    def words(self, sentence: str) -> Iterator[AnnotatedWord]:
+    def words(sentence: str) -> List[AnnotatedWord]:
         matches = list(WORD.finditer(sentence))
-        tagged = self._tagger.tag_sent([match[0] for match in matches])
+        found = []
+        tagged = tagger.tag_sent([match[0] for match in matches])
         for match, (_, lemma, tag) in zip(matches, tagged, strict=True):
-            part = max((start for start in self._PARTS if tag.startswith(start)), key=len, default="")
-            form = next((form for end, form in self._VERB_FORMS.items() if end in tag), None)
-            pos = self._PARTS.get(part, "X")
-            yield AnnotatedWord(match[0], match.start(), match.end(), pos, lemma or None, verb_form=form)
+            part = max((start for start in _GERMAN_PARTS if tag.startswith(start)), key=len, default="")
+            form = next((form for end, form in _GERMAN_VERB_FORMS.items() if end in tag), None)
+            labels = {"pos": _GERMAN_PARTS.get(part, "X"), "lemma": lemma or None, "verb_form": form}
+            found.append(AnnotatedWord(match[0], match.start(), match.end(), **labels))
+        return found
+
+    return Analyser(f"HanTa {metadata.version('hanta')}", lambda sentences: [*map(words, sentences)])
 
 
-class LemmaAnalyser(WordAnalyser):
-    """Asks simplemma, which knows only lemmas, in some fifty languages."""
-
-    def __init__(self, language: str):
-        super().__init__()
-        self._simplemma = import_of_extra("simplemma", EXTRA, f"annotation of {language} needs simplemma")
-        try:
-            self._simplemma.lemmatize("a", lang=language)
-        except ValueError:
-            raise BadInput(f"simplemma has no lemmas of {language}: give --model a model of spaCy") from None
-        self._language = language
-        self.name = f"simplemma {self._simplemma.__version__}"
-
-    def labels(self, word: str) -> Dict[str, str]:
-        return {"lemma": self._simplemma.lemmatize(word, lang=self._language)}
+def _lemmas(language: str) -> Analyser:
+    """Ask simplemma, which knows only lemmas, in some fifty languages."""
+    simplemma = import_of_extra("simplemma", EXTRA, f"annotation of {language} needs simplemma")
+    try:
+        simplemma.lemmatize("a", lang=language)
+    except ValueError:
+        raise BadInput(f"simplemma has no lemmas of {language}: give --model a model of spaCy") from None
+    name = f"simplemma {simplemma.__version__}"
+    return by_word(name, lambda word: {"lemma": simplemma.lemmatize(word, lang=language)})
 
 
 @functools.lru_cache(maxsize=2)  # of both sides of a text
@@ -169,6 +138,5 @@ def analyser(language: str, model: Optional[str] = None) -> Analyser:
     code = primary(language)
     packages = SPACY_MODELS.get(code) if model is None else [model]
     if packages:
-        return SpacyAnalyser(*packages)
-    tools: Dict[str, Callable[[], Analyser]] = {"ru": RussianAnalyser, "de": HannoverAnalyser}
-    return tools.get(code, functools.partial(LemmaAnalyser, code))()
+        return _by_spacy(*packages)
+    return _russian() if code == "ru" else _german() if code == "de" else _lemmas(code)

@@ -9,21 +9,13 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.linguistics import annotate
-from ctxmt_fairseq.corpora.linguistics.analysers import WordAnalyser, analyser
+from ctxmt_fairseq.corpora.linguistics.analysers import analyser, by_word
 from ctxmt_fairseq.text.annotation import AnnotatedWord, annotation_line, read_annotation
 from tests.helpers.coreference_files import record, write_lines
 
 PLAIN = st.text(st.characters(exclude_characters="\n\0", exclude_categories=["Cs"]), max_size=30)
 SENTENCES = st.lists(PLAIN.map(str.strip), max_size=4)
-
-
-class Bare(WordAnalyser):
-    """Words of which nothing is known."""
-
-    name = "bare"
-
-    def labels(self, word):
-        return {}
+BARE = by_word("bare", lambda word: {})  # nothing is known of the words
 
 
 @pytest.fixture
@@ -46,7 +38,7 @@ def refused(capsys, *arguments):
 @settings(max_examples=200, deadline=None)
 @given(SENTENCES)
 def test_nothing_is_lost(tmp_path_factory, sentences):
-    found = Bare().analyse(sentences)
+    found = BARE.analyse(sentences)
     assert all(annotate.covers(words, line) for words, line in zip(found, sentences, strict=True))
     written = write_lines(tmp_path_factory.mktemp("words") / "w", map(annotation_line, found))
     assert read_annotation(written, sentences) == found
@@ -61,7 +53,7 @@ def test_nothing_is_lost(tmp_path_factory, sentences):
     ],
 )
 def test_words_of_several_scripts(sentence, words):
-    assert [word.text for word in Bare().analyse([sentence])[0]] == words
+    assert [word.text for word in BARE.analyse([sentence])[0]] == words
 
 
 def test_words_that_do_not_cover_their_sentence():
@@ -73,11 +65,8 @@ def test_words_that_do_not_cover_their_sentence():
 
 
 def test_a_tool_that_loses_a_word_is_refused(tmp_path, monkeypatch, capsys):
-    class Loses(Bare):
-        def analyse(self, sentences):
-            return [words[:-1] for words in super().analyse(sentences)]
-
-    monkeypatch.setattr(annotate, "analyser", lambda language, model: Loses())
+    loses = BARE._replace(analyse=lambda sentences: [words[:-1] for words in BARE.analyse(sentences)])
+    monkeypatch.setattr(annotate, "analyser", lambda language, model: loses)
     text = write_lines(tmp_path / "text", ["", "two words"])
     with pytest.raises(ValueError, match=r"text:2: bare.* gives other words than the line has"):
         list(annotate.annotated_text(text, "xx"))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.corpora.formats.tmx import tmx_documents
+from ctxmt_fairseq.corpora.formats.tmx import Tmx
 from tests.helpers.corpus_files import convert
 
 HEAD = """<?xml version="1.0" encoding="utf-8"?>
@@ -30,6 +30,10 @@ def tmx(*units):
         for number, unit in enumerate(units, 1)
     )
     return f"{HEAD}{body} </body>\n</tmx>\n"
+
+
+def parts_of(path):
+    return Tmx(source_lang="en", target_lang="de", out="unused", tmx=[path]).parts()
 
 
 @pytest.fixture
@@ -64,9 +68,9 @@ def test_units_that_are_left_out_take_no_memory(tmp_path):
     """However many there are one after the other."""
     french = side("en", "One", "http://a"), side("fr", "Un", "http://a")
     (tmp_path / "a.tmx").write_text(tmx(*[french] * 2000))
-    list(tmx_documents([tmp_path / "a.tmx"], ("en", "de")))  # what is imported stays
+    list(parts_of(tmp_path / "a.tmx"))  # what is imported stays
     tracemalloc.start()
-    (part,) = tmx_documents([tmp_path / "a.tmx"], ("en", "de"))
+    (part,) = parts_of(tmp_path / "a.tmx")
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert part.account.left_out == {"without one of the languages": 2000} and most < 200_000
@@ -79,7 +83,7 @@ def test_other_xml_is_refused_before_it_fills_the_memory(tmp_path):
             stream.write(text)
             stream.writelines("<item>text</item>\n" for _ in range(2**17))
         with pytest.raises(BadInput, match="a.tmx: expected <tu> within 1048576 bytes"):
-            list(tmx_documents([tmp_path / "a.tmx"], ("en", "de")))
+            list(parts_of(tmp_path / "a.tmx"))
 
 
 def test_every_trap(written):
@@ -153,7 +157,7 @@ def test_documents_are_runs_with_a_common_page(tmp_path_factory, addresses):
             )
         )
     )
-    pairs = [pair for part in tmx_documents([path], ("en", "de")) for pair in part.pairs]
+    pairs = [pair for part in parts_of(path) for pair in part.pairs]
     assert [pair[:2] for pair in pairs] == [(f"s{number}", f"t{number}") for number in range(len(addresses))]
     documents = [[0]]
     for number in range(1, len(pairs)):
@@ -186,15 +190,15 @@ def test_refusals(tmp_path):
     ):
         (tmp_path / "bad.tmx").write_text(text)
         with pytest.raises(BadInput) as error:
-            list(tmx_documents([tmp_path / "bad.tmx"], ("en", "de")))
+            list(parts_of(tmp_path / "bad.tmx"))
         assert message in str(error.value) and "bad.tmx" in str(error.value)
     (tmp_path / "cut.tmx").write_bytes(gzip.compress(good.encode() * 50)[:-20])
     with pytest.raises(BadInput, match="cut.tmx: damaged|cut.tmx:.*well-formed"):
-        list(tmx_documents([tmp_path / "cut.tmx"], ("en", "de")))
+        list(parts_of(tmp_path / "cut.tmx"))
     with pytest.raises(BadInput, match="no such file"):
-        list(tmx_documents([tmp_path / "none"], ("en", "de")))
+        list(parts_of(tmp_path / "none"))
     (tmp_path / "dtd.tmx").write_text(
         good.replace("<tmx", '<!DOCTYPE tmx SYSTEM "http://x/tmx14.dtd">\n<tmx')
     )
-    (part,) = tmx_documents([tmp_path / "dtd.tmx"], ("en", "de"))  # not followed
+    (part,) = parts_of(tmp_path / "dtd.tmx")  # not followed
     assert len(part.pairs) == 1

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora import archives
 from ctxmt_fairseq.corpora.archives import Archives
-from ctxmt_fairseq.corpora.formats.opus_xml import Link, Marks, read_links, read_opus_document, sentence_times
+from ctxmt_fairseq.corpora.formats.opus_xml import Link, read_links, read_opus_document
+from ctxmt_fairseq.corpora.formats.subtitle_times import Marks, sentence_times
 from tests.helpers.opus_files import alignment, document, sentence, write_folder, write_zip
 
 
