@@ -111,9 +111,9 @@ def prepare(recipe: Any, arguments: Sequence[str]) -> None:
 
 
 EVALUATION = """
-    out average beam lenpen dev decoding lenpens contexts window keep-sentence target-context-from tokenize
+    out average beam lenpen dev decoding lenpens contexts keep-sentence target-context-from tokenize
     bootstrap comet comet-context max-len-a max-len-b documents convention random-context
-""".split()
+""".split()  # from the environment too, but window: WINDOW is what GNU screen numbers its windows by
 EVALUATE_USAGE = """usage: evaluate.sh DATA RUN TEXT [SUITE...] [OPTIONS]
 
 RUN is train.sh's OUT, DATA its data folder, TEXT the prefix of the test text, each SUITE a contrastive set.

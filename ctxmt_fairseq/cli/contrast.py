@@ -28,6 +28,7 @@ Examples:
   ctxmt contrast en-fr-pronouns --scores scores.txt --examples theirs.jsonl
 """
 
+import zipfile
 from typing import Any, List, Literal, Optional
 
 from ctxmt_fairseq.base.command import argument, option
@@ -67,6 +68,8 @@ class Contrast(SharedCommand):
         elsewhere = self.print_candidates or self.scores is not None
         if self.print_candidates and self.scores is not None or not (elsewhere or self.path):
             raise BadInput("give one of MODEL, --print-candidates and --scores, and a SET")
+        if elsewhere and self.path and zipfile.is_zipfile(self.path):
+            raise BadInput("leave out MODEL: --print-candidates and --scores take sets alone", self.path)
         for name, value in self.model.context.settings().items():
             if elsewhere and value is not None:
                 raise BadInput(f"leave out --{name.replace('_', '-')}: only a MODEL heeds it")

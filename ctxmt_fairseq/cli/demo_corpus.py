@@ -44,7 +44,7 @@ class DemoCorpus(Command):
             self.evaluation_documents,
             self.document_length,
             self.examples,
-            self.phenomena.split(",") if self.phenomena else None,
+            None if self.phenomena is None else self.phenomena.split(","),
             self.formality,
         )
         if self.json:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ctxmt_fairseq.base.command import argument, option
-from ctxmt_fairseq.base.option_types import non_negative_int
+from ctxmt_fairseq.base.option_types import name, non_negative_int
 from ctxmt_fairseq.base.paths import Folder, Output, OutputFolder
 from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.device import Device
@@ -34,7 +34,7 @@ class Embed(SharedCommand):
     data: Folder = argument("DATA", "a data folder of ctxmt preprocess")
     splits: Splits
     out: Optional[OutputFolder] = option("the store's folder (default: DATA/contexts)")
-    encoder: str = option("minilm, discrete, or a sentence-transformers model", DEFAULT_ENCODER)
+    encoder: str = option("minilm, discrete, or a sentence-transformers model", DEFAULT_ENCODER, name)
     dtype: str = option("of the vectors", "float32", choices=list(DTYPES))
     fields: Optional[str] = option(
         "metadata to embed: all, none, or names (default: all that are found)", metavar="A,B"

@@ -6,6 +6,7 @@ An encoder always gives a text the same vector. All but the discrete one give si
 import hashlib
 import os
 from pathlib import Path
+from textwrap import shorten
 from typing import List, Optional, Protocol, Sequence, Tuple
 
 import numpy as np
@@ -69,7 +70,7 @@ class SentenceEncoder:
         except BadInput:
             raise
         except Exception as error:  # the libraries raise many kinds for a folder that is damaged, or no model
-            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            reason = shorten((str(error).strip() or type(error).__name__).splitlines()[0], 200)
             what = f"expected a sentence-transformers model (name or folder): {reason}"
             raise BadInput(what, name) from None
 

@@ -88,6 +88,7 @@ def test_another_encoder_is_one_line_and_changes_nothing(demo, tmp_path):
         (["--batch-size", "0"], "argument --batch-size: expected a whole number of at least 1, found '0'"),
         (["--dry-run", "-1"], "argument --dry-run: expected a whole number of at least 0, found '-1'"),
         (["--test", "nothing"], "nothing.en: no such file"),
+        (["--encoder", ""], "argument --encoder: expected a name, found nothing"),
         (["--encoder", "."], "expected a sentence-transformers model (name or folder)"),
         (["--json", "no/such/folder", "--dry-run"], "no/such/folder: cannot be written"),
     ],

@@ -34,8 +34,10 @@ def test_search_and_conventions_of_the_papers(dry_run, paper, expected):
 
 def test_what_is_given_comes_before_the_paper(dry_run):
     evaluate = (FOCUSED / "evaluate.sh", "data", "run", "text")
-    (words,) = dry_run(*evaluate, "--beam=7", "--", "--min-len", 2, CONTEXTS="trained absent", AVERAGE="2")
+    given = {"CONTEXTS": "trained absent", "AVERAGE": "2", "WINDOW": "1"}  # the last by GNU screen
+    (words,) = dry_run(*evaluate, "--beam=7", "--", "--min-len", 2, **given)
     options = options_of(words)
+    assert "--window" not in options
     assert "--beam" not in options and "--beam=7" in words and words[-2:] == ["--min-len", "2"]
     assert (options["--contexts"], options["--average"]) == ("trained absent", "2")
 

@@ -43,6 +43,8 @@ def test_the_command_refuses_bad_options_in_one_line(tmp_path):
     assert failed.returncode == 2
     assert "expected a new or empty folder" in failed.stderr.splitlines()[-1]
     assert list((tmp_path / "full").iterdir()) == [tmp_path / "full/file"]
+    failed = run(tmp_path / "new", "--phenomena", "", "--documents", 1, "--examples", 2)
+    assert failed.returncode == 2 and "expected phenomena" in failed.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize("examples", [3, 0])

@@ -143,6 +143,8 @@ def test_folders_without_the_entry_have_no_steps(tmp_path):
         assert steps_of_language(data, "target").surface("Le Chat") == "Le Chat"
     with pytest.raises(BadInput, match="no such data folder"):
         steps_of_language(tmp_path / "nothing", "target")
+    with pytest.raises(BadInput, match=r"is no data folder: found no dict\.LANG\.txt"):
+        steps_of_language(tmp_path, "target")  # one too high: its text would count as not lower-cased
 
 
 def test_capitals_in_the_text_make_no_difference(tmp_path):

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import torch
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore, contrastive_report
@@ -103,6 +104,9 @@ def test_what_is_missing_or_too_much_is_one_line(sets, ctxmt, tmp_path):
     for without in (("--print-candidates",), ("--scores", scores)):
         error = ctxmt(sets[0], *without, "--source-context", 0, code=2).err
         assert "leave out --source-context: only a MODEL heeds it" in error
+        torch.save({}, tmp_path / "model.pt")
+        error = ctxmt(tmp_path / "model.pt", sets[0], *without, code=2).err
+        assert "model.pt: leave out MODEL: --print-candidates and --scores take sets alone" in error
 
 
 def _first(path, count):
