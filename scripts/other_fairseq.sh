@@ -9,6 +9,7 @@
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
+[[ $# -ge 2 ]] || { echo "usage: scripts/other_fairseq.sh FAIRSEQ ENVIRONMENT [TEST...]" >&2; exit 2; }
 fairseq="$(cd "$1" && pwd -P)"
 mkdir -p "$2"
 environment="$(cd "$2" && pwd -P)"

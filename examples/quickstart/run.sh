@@ -37,7 +37,8 @@ train s2to2 focused 1 1400
 wait "$s3to3"
 
 step "Translation and contrastive sets"
-mapfile -t sets < <(python "$root/examples/quickstart/report.py" sets "$out")
+sets="$(python "$root/examples/quickstart/report.py" sets "$out")"
+mapfile -t sets <<< "$sets"
 runs=("$out/sentence" "$out/s2to2" "$out/s3to3")
 for run in "${runs[@]}"; do
     echo "-- ${run##*/}"
