@@ -14,6 +14,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 import numpy as np
 
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence, ContextSentence
+from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.text.annotation import AnnotatedWord
 from ctxmt_fairseq.text.coreference import Reference
@@ -104,13 +105,8 @@ def agreement(
 ) -> Agreement:
     """Compare attention with the antecedents that one source, ``truth``, found. If the nouns of every line
     are known, an antecedent must have exactly one noun, as in the paper."""
-    others: Dict[Any, List[Reference]] = {}
-    by_line: Dict[int, List[Reference]] = {}
-    for reference in references:
-        if reference.source == truth:
-            by_line.setdefault(reference.line, []).append(reference)
-        else:
-            others.setdefault((reference.line, reference.span), []).append(reference)
+    by_line = grouped((one.line, one) for one in references if one.source == truth)
+    others = grouped(((one.line, one.span), one) for one in references if one.source != truth)
     found = Agreement()
     attended = set()
     for sentence in sentences:

@@ -39,14 +39,6 @@ def files_of(runs: Sequence[Tuple[str, str]]) -> Dict[str, str]:
     return {name: path for name, path in runs if names.count(name) == 1}
 
 
-def runs_by_system(arguments: Sequence[str]) -> Dict[str, List[str]]:
-    """``distinct_runs`` as system -> paths of its runs."""
-    runs: Dict[str, List[str]] = {}
-    for name, path in distinct_runs(arguments):
-        runs.setdefault(name, []).append(path)
-    return runs
-
-
 def _split(argument: str) -> Tuple[str, str]:
     """Name and path, split at the last "=" before a path that exists, or else at the first."""
     if Path(argument).exists() or "=" not in argument:

@@ -8,6 +8,7 @@ import numpy as np
 from ctxmt_fairseq.analysis.result_values import REAL
 from ctxmt_fairseq.analysis.run_values import Value
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.plots.charts import Place, in_order, place_name
 from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation, records_table, remark
 from ctxmt_fairseq.evaluation.runs.results_file import TRAINED, decimals
@@ -188,11 +189,9 @@ def _table(found: Sequence[Placed]) -> str:
     places = in_order(one.place for one in found)
     columns = sorted(found, key=lambda one: (bool(one.against), places.index(one.place)))
     heads = list(dict.fromkeys(one.column for one in columns))
-    cells: Dict[str, Dict[str, List[Placed]]] = {}
-    for one in found:
-        cells.setdefault(one.system, {}).setdefault(one.column, []).append(one)
     rows = [[measure, *heads]]
-    for system, row in cells.items():
+    for system, own in grouped((one.system, one) for one in found).items():
+        row = grouped((one.column, one) for one in own)
         runs = max(map(len, row.values()))
         name = f"{system} ({runs} runs)" if runs > 1 else system
         rows.append([name, *(cell_of(row.get(head, []), runs) for head in heads)])
@@ -211,9 +210,7 @@ def cell_of(found: Sequence[Placed], runs: int) -> str:
 def value_records(found: Sequence[Placed]) -> List[Dict[str, Any]]:
     """For JSON: what the tables show, with the value of each run, and what several say of other seeds.
     Differences have p, and ``p_holm``, which is corrected over those of a measure."""
-    cells: Dict[Tuple[str, str, str], List[Placed]] = {}
-    for one in found:
-        cells.setdefault((one.measure, one.system, one.column), []).append(one)
+    cells = grouped(((one.measure, one.system, one.column), one) for one in found)
     records: List[Dict[str, Any]] = []
     for (measure, system, column), ones in cells.items():
         runs, test = [one.value for one in ones], _over_seeds(ones)

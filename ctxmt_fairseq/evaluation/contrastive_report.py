@@ -8,9 +8,10 @@ as wrong, and is reported. Appendix B of "Focused Concatenation for Context-Awar
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.contrastive_sets import CONVENTIONS, FORMATS, ContrastiveSet, Convention
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name, phenomenon_name
@@ -65,11 +66,8 @@ def tally(choices: Sequence[Choice]) -> Tally:
 
 def tally_groups(names: Iterable[Optional[str]], choices: Sequence[Choice]) -> Dict[str, Tally]:
     """A tally for each group. ``names`` has the group of each choice; None leaves the choice out."""
-    groups: Dict[str, List[Choice]] = {}
-    for name, choice in zip(names, choices, strict=True):
-        if name is not None:
-            groups.setdefault(name, []).append(choice)
-    return {name: tally(group) for name, group in groups.items()}
+    named = ((name, choice) for name, choice in zip(names, choices, strict=True) if name is not None)
+    return {name: tally(group) for name, group in grouped(named).items()}
 
 
 def tally_distances(distances: Iterable[Optional[int]], choices: Sequence[Choice]) -> Dict[str, Tally]:

@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Seq
 
 import numpy as np
 
+from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.plots.drawing import content, drawing
 
 Place = Union[int, float, str]
@@ -34,9 +35,7 @@ class Point(NamedTuple):
 
 def points_of_runs(values: Iterable[Any]) -> List[Point]:
     """A point for each measure, system and place: the mean, and the lowest and highest of several values."""
-    found: Dict[Any, List[float]] = {}
-    for one in values:
-        found.setdefault((one.measure, one.system, one.place), []).append(one.value)
+    found = grouped(((one.measure, one.system, one.place), one.value) for one in values)
     bands = {key: [min(runs), max(runs)] if len(runs) > 1 else [None, None] for key, runs in found.items()}
     return [Point._make([*key, statistics.fmean(runs), *bands[key]]) for key, runs in found.items()]
 

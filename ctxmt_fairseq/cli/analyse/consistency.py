@@ -143,6 +143,7 @@ class Consistency(Command):
         targets: Sequence[Sequence[str]],
     ) -> List[List[Links]]:
         """The alignment of every line of every run; runs of a system take those of its name in turn."""
+        from ctxmt_fairseq.base.groups import grouped
         from ctxmt_fairseq.text.alignment import read_alignment
 
         if self.alignment is None:
@@ -151,7 +152,7 @@ class Consistency(Command):
             check_installed()
             train = [(source, target) for source, target in self.train]
             learnt = aligned_texts([(self.source, path) for path in paths.values()], train)
-            return [[_by_source(line.pairs) for line in text] for text in learnt]
+            return [[grouped(line.pairs) for line in text] for text in learnt]
         if self.train:
             raise BadInput("leave out --train: --alignment says what is aligned")
         files: Dict[str, str] = {}
@@ -169,11 +170,3 @@ class Consistency(Command):
         return [
             read_alignment(files[name], sources, lines) for name, lines in zip(paths, targets, strict=True)
         ]
-
-
-def _by_source(pairs: Any) -> Links:
-    """Pairs of words as ``read_alignment`` gives them."""
-    links: Links = {}
-    for i, j in pairs:
-        links.setdefault(i, []).append(j)
-    return links

@@ -29,11 +29,12 @@ class Curves(Command):
         from dataclasses import asdict
 
         from ctxmt_fairseq.analysis import training_curves as trainings
-        from ctxmt_fairseq.analysis.system_names import runs_by_system
+        from ctxmt_fairseq.analysis.system_names import distinct_runs
         from ctxmt_fairseq.analysis.training_log import read_training_log
+        from ctxmt_fairseq.base.groups import grouped
         from ctxmt_fairseq.base.plots.charts import points_of_runs
 
-        runs = runs_by_system(self.systems).items()
+        runs = grouped(distinct_runs(self.systems)).items()
         systems = {name: [read_training_log(path) for path in paths] for name, paths in runs}
         known = trainings.known_metrics(systems, self.subset)
         metrics = self.metrics or [name for name in trainings.FIGURE_3 if name in known] or ["loss"]

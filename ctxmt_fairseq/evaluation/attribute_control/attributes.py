@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.tables import aligned_table, records_table
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import AttributeExample
@@ -99,10 +100,7 @@ def attribute_report(examples: Sequence[AttributeExample], outcomes: Sequence[Ou
 
 
 def _count(named: Iterable[Tuple[str, str]]) -> Dict[str, OutcomeCount]:
-    groups: Dict[str, List[str]] = {}
-    for name, found in named:
-        groups.setdefault(name, []).append(found)
-    return {name: OutcomeCount.of(groups[name]) for name in sorted(groups)}
+    return {name: OutcomeCount.of(outcomes) for name, outcomes in sorted(grouped(named).items())}
 
 
 def example_lines(

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.tables import records_table
 from ctxmt_fairseq.evaluation.contrastive_report import distance_order
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name, phenomenon_name
@@ -107,10 +108,7 @@ def compare_contrast(runs: Sequence[Tuple[str, str]], all_pairs: bool = False) -
     outcomes = [read_outcomes(path) for _, path in runs]
     for (_, path), each in zip(others, outcomes[1:], strict=True):
         _check_alike(first, outcomes[0], path, each)
-    groups: Dict[Tuple[int, int, str], List[Key]] = {}
-    for key, outcome in outcomes[0].items():
-        for group in outcome.groups:
-            groups.setdefault(group, []).append(key)
+    groups = grouped((group, key) for key, outcome in outcomes[0].items() for group in outcome.groups)
     names, single = list(systems), len(systems) == len(runs)
     found = []
     for (*_, label), keys in sorted(groups.items()):

@@ -1,9 +1,10 @@
 """Which systems are compared, McNemar's test, Holm's correction and the stars of a table."""
 
 import itertools
-from typing import Callable, Dict, Hashable, List, NamedTuple, Sequence, Tuple, TypeVar
+from typing import Callable, Hashable, List, NamedTuple, Sequence, Tuple, TypeVar
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.groups import grouped
 
 EXACT_BELOW = 25  # examples that only one system gets right
 LEVELS = (0.05, 0.01)  # one star, two stars
@@ -48,11 +49,8 @@ def holm_within(
     items: Sequence[Item], family: Callable[[Item], Hashable], p: Callable[[Item], float]
 ) -> List[float]:
     """The p-value of each item after Holm's correction over the items of its family."""
-    families: Dict[Hashable, List[int]] = {}
-    for place, item in enumerate(items):
-        families.setdefault(family(item), []).append(place)
     corrected = [0.0] * len(items)
-    for places in families.values():
+    for places in grouped((family(item), place) for place, item in enumerate(items)).values():
         for place, value in zip(places, holm([p(items[place]) for place in places]), strict=True):
             corrected[place] = value
     return corrected

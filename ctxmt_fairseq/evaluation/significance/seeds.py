@@ -10,6 +10,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.evaluation.significance.resampling import Scorer
 
 METHOD = "over seeds and {unit}s: variance of Dorfman et al. (1992), t of Cochran and Cox (1957); {runs}"
@@ -112,10 +113,7 @@ def pseudovalues(rows: np.ndarray, scorer: Scorer) -> np.ndarray:
 
 def runs_of(names: Sequence[str]) -> Dict[str, List[int]]:
     """System -> the places of its runs; those of one name are runs of one system."""
-    runs: Dict[str, List[int]] = {}
-    for place, name in enumerate(names):
-        runs.setdefault(name, []).append(place)
-    return runs
+    return grouped((name, place) for place, name in enumerate(names))
 
 
 def run_names(names: Sequence[str]) -> List[str]:
