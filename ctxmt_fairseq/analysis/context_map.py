@@ -10,14 +10,11 @@ import numpy as np
 import torch
 
 from ctxmt_fairseq.analysis.context_space import ContextSpace
-from ctxmt_fairseq.analysis.labelled_map import write_picture
 from ctxmt_fairseq.analysis.labelled_texts import Attribute, LabelledTexts
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import import_of_extra
-from ctxmt_fairseq.base.paths import Scatter
 from ctxmt_fairseq.base.plots.scatter import draw_scatter
 from ctxmt_fairseq.base.tables import aligned_table, csv_text
-from ctxmt_fairseq.text.text_lines import PathLike
 
 COLUMNS = ("x before", "y before", "x after", "y after")
 LEAST = 4  # points; with fewer, umap-learn's spectral layout has no solution
@@ -192,8 +189,3 @@ def context_map(
         separations=[found for attribute in labelled.attributes for found in separations(attribute, *space)],
         seed=seed,
     )
-
-
-def write_context_map(path: PathLike, shown: ContextMap) -> List[Path]:
-    """Write FILE.png, and beside it FILE.csv and FILE.json with the numbers; returns the files."""
-    return write_picture(Scatter(str(path)), shown.draw(), shown.csv(), shown.as_dict())

@@ -13,15 +13,6 @@ _OF_FOLDER = r"ctxmt\.json|dict\..+\.txt|spm\..+|results\.json|train\.log"
 _OF_CORPUS = r"[a-z]{2}|docids|current|meta\..*"
 
 
-class Language(str):
-    """A language's name, as the end of a file's name."""
-
-    metavar = "LANG"
-
-    def __new__(cls, text: str) -> "Language":
-        return super().__new__(cls, option_types.language(text))
-
-
 class FileName(str):
     """The name of something on the disk; a ``str``, because fairseq and JSON take nothing else."""
 
@@ -34,6 +25,13 @@ class FileName(str):
     def checked(text: str) -> str:
         """Raises ArgumentTypeError: no name."""
         return option_types.name(text)
+
+
+class Language(FileName):
+    """A language's name, as the end of a file's name."""
+
+    metavar = "LANG"
+    checked = staticmethod(option_types.language)
 
 
 class Input(FileName):

@@ -34,10 +34,7 @@ class SharedCommand(Command):
         files: List[str] = []
         end.callback(_remove, files)
         with contextlib.redirect_stdout(null), contextlib.redirect_stderr(null):
-            return _elsewhere(self, folder, files)._begin(end)
-
-    def _begin(self, end: ExitStack) -> Optional[int]:
-        return super()._start(end)
+            return Command._start(_elsewhere(self, folder, files), end)
 
 
 def _elsewhere(group: Any, folder: str, files: List[str]) -> Any:

@@ -12,14 +12,10 @@ from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.evaluation.contrastive_report import choose
 from ctxmt_fairseq.evaluation.contrastive_scoring import CandidateWindows
-from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, read_contrastive_sets, texts_of
+from ctxmt_fairseq.evaluation.contrastive_sets import read_contrastive_sets, texts_of
 from ctxmt_fairseq.generation.loading import LoadedModels
 
 METRIC = "contrast_accuracy"
-
-
-def _sets(paths: str) -> List[ContrastiveSet]:
-    return read_contrastive_sets(paths.split(os.pathsep))
 
 
 class ContrastiveValidation:
@@ -36,7 +32,7 @@ class ContrastiveValidation:
         folder, languages = first_folder(cfg.data), (cfg.source_lang, cfg.target_lang)
         subwords = [Subwords.load(folder, language) for language in languages]
         self.loaded = LoadedModels([model], task, torch.device("cpu"), *subwords)
-        self.sets = _sets(cfg.valid_contrast)
+        self.sets = read_contrastive_sets(cfg.valid_contrast.split(os.pathsep))
         self.windows = []
         self.numbers: List[List[int]] = []  # of the examples that are scored
         for suite in self.sets:
@@ -49,7 +45,8 @@ class ContrastiveValidation:
     @staticmethod
     def metrics(paths: str) -> List[str]:
         """The names of what is measured on sets that are joined by ``:``."""
-        return [METRIC, *(f"{METRIC}_{suite.name}" for suite in _sets(paths))]
+        sets = read_contrastive_sets(paths.split(os.pathsep))
+        return [METRIC, *(f"{METRIC}_{suite.name}" for suite in sets)]
 
     def accuracies(self, model: Any) -> Dict[str, float]:
         """The accuracies in percent, by the names of ``metrics``, the same in all processes."""

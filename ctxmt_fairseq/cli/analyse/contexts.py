@@ -88,8 +88,9 @@ class Contexts(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.architecture import architecture
-        from ctxmt_fairseq.analysis.context_map import check_umap, context_map, write_context_map
+        from ctxmt_fairseq.analysis.context_map import check_umap, context_map
         from ctxmt_fairseq.analysis.context_space import context_space
+        from ctxmt_fairseq.analysis.labelled_map import write_picture
 
         self.texts.check()
         check_umap()
@@ -100,4 +101,5 @@ class Contexts(Command):
         shown = context_map(labelled, space, encoder, name, self.seed)
         sizes = " to ".join(map(str, shown.dimensions))
         print(f"{len(labelled.texts)} texts, {sizes} dimensions", shown.table(), sep="\n\n")
-        print("", *write_context_map(self.output, shown), sep="\n")
+        files = write_picture(self.output, shown.draw(), shown.csv(), shown.as_dict())
+        print("", *files, sep="\n")

@@ -8,7 +8,7 @@ import numpy as np
 from ctxmt_fairseq.base.tables import remark
 from ctxmt_fairseq.data.context_options import SIZES
 from ctxmt_fairseq.evaluation.probe import word_report
-from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, sized
+from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, selected, sized
 from ctxmt_fairseq.evaluation.probe.outcome_scores import ScoredOutcomes, Tests, score_outcomes
 from ctxmt_fairseq.evaluation.probe.prober import Prober
 from ctxmt_fairseq.text.word_tags import Tags
@@ -118,7 +118,7 @@ def probe(
     """Probe models on a text, in contexts besides the document's own, and in sizes of this one (None: all
     from 0 to that of the models); ``tags`` are those of the words in every line."""
     loaded, text = prober.loaded, prober.text
-    conditions, left_out = prober.selected(contexts)
+    conditions, left_out = selected(loaded, contexts, prober.scorer)
     options = loaded.task.options
     largest = max(options[name] for name in SIZES)  # other options may reach farther
     sizes = sorted(set(range(largest + 1) if sizes is None else sizes))

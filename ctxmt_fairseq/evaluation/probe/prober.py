@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, Condition, selected
+from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, Condition
 from ctxmt_fairseq.evaluation.probe.cxmi import Cxmi, cxmi, token_bits
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
@@ -47,10 +47,6 @@ class Prober:
         self.scorer = self.text.scorer(self.max_tokens)
         self._bits: Dict[Tuple[Any, ...], List[np.ndarray]] = {}
         self._translations: Dict[Tuple[Any, ...], Dict[int, torch.Tensor]] = {}
-
-    def selected(self, names: Sequence[str]) -> Tuple[List[Condition], Dict[str, str]]:
-        """See ``conditions.selected``."""
-        return selected(self.loaded, names, self.scorer)
 
     def outcomes(self, conditions: Sequence[Condition]) -> List[Outcome]:
         """The outcomes in the order of the conditions, the first of which is the document's own context."""

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxmt_fairseq.analysis.context_map import context_map, write_context_map
+from ctxmt_fairseq.analysis.context_map import context_map
 from ctxmt_fairseq.analysis.context_space import ContextSpace
+from ctxmt_fairseq.analysis.labelled_map import write_picture
 from ctxmt_fairseq.analysis.labelled_texts import Attribute, LabelledTexts
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import check_matplotlib
+from ctxmt_fairseq.base.paths import Scatter
 from ctxmt_fairseq.base.plots.point_names import LETTER, LINE, POINT, name_places
 from ctxmt_fairseq.base.plots.scatter import MARKERS, REST, draw_scatter, groups
 
@@ -154,7 +156,8 @@ def shown(mapped):
 
 
 def test_files(tmp_path, shown):
-    files = write_context_map(tmp_path / "map.png", shown)
+    picture = Scatter(str(tmp_path / "map.png"))
+    files = write_picture(picture, shown.draw(), shown.csv(), shown.as_dict())
     assert [file.name for file in files] == ["map.png", "map.csv", "map.json"]
     assert sorted(tmp_path.iterdir()) == sorted(files)
     assert files[0].read_bytes().startswith(b"\x89PNG")

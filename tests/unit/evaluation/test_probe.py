@@ -8,6 +8,7 @@ import sacrebleu
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.data_folder import write_description
+from ctxmt_fairseq.evaluation.probe.conditions import selected
 from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
 from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
 from ctxmt_fairseq.generation.loading import load_models
@@ -117,7 +118,7 @@ def test_every_context_of_a_joined_dictionary(models, tmp_path, capsys):
     loaded = load_models(str(models("document_window")), device="cpu")
     text = read_probed_text(prefix, loaded)
     prober = Prober(loaded, text, SearchSettings(beam=2, max_len_b=8))
-    conditions, _ = prober.selected(ALL)
+    conditions, _ = selected(loaded, ALL, prober.scorer)
     outcomes = {outcome.name: outcome for outcome in prober.outcomes(conditions)}
     assert outcomes["random"].hypotheses != outcomes["document"].hypotheses
     chrf = {row["context"]: row["chrf2"] for row in record["contexts"]}
@@ -132,7 +133,7 @@ def test_states_that_translation_keeps_are_not_those_of_scored_sentences(tmp_pat
     text = read_probed_text(write_text(tmp_path), loaded)
     before = text.scorer().scores(loaded)
     prober = Prober(loaded, text, SearchSettings(beam=2, max_len_b=8))
-    prober.outcomes(prober.selected(["document"])[0])
+    prober.outcomes(selected(loaded, ["document"], prober.scorer)[0])
     assert all(model.encoder.sentence_cache is not None for model in loaded.models)
     after = text.scorer(max_tokens=1).scores(loaded)
     for one, other in zip(before, after, strict=True):
@@ -151,7 +152,7 @@ def test_words_and_translations_of_a_model_of_text_steps(tmp_path):
     loaded = load_models(str(model), device="cpu")
     loaded.decode_target = lambda tokens: "d…"
     prober = Prober(loaded, read_probed_text(prefix, loaded), SearchSettings(beam=1, max_len_b=2))
-    (found,) = prober.outcomes(prober.selected(["document"])[0])
+    (found,) = prober.outcomes(selected(loaded, ["document"], prober.scorer)[0])
     assert found.hypotheses == ["d..."] * 3  # as ctxmt score reads them
 
 
