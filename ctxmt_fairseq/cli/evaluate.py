@@ -155,7 +155,7 @@ class Evaluate(SharedCommand):
     def _evaluator(self, ledger: "Ledger") -> "Evaluator":
         """The evaluator that the options describe."""
         from ctxmt_fairseq.evaluation.contrastive_sets import Convention
-        from ctxmt_fairseq.evaluation.runs.evaluator import Evaluator, FirstPass, Settings
+        from ctxmt_fairseq.evaluation.runs.evaluator import Evaluator, Settings
 
         files, loaded, content = self._load(self.path, ledger, "averaged.pt")
         window, scores, source = self.context.window, self.scores, self.context.target_context_from
@@ -186,10 +186,9 @@ class Evaluate(SharedCommand):
         first_pass = None
         if source not in ("own", "reference"):
             others, models, other_content = self._load(source, ledger, "first-pass.pt")
-            plain = Settings(settings.search, width=settings.width, too_long=settings.too_long)
-            evaluator = Evaluator(others, models, other_content, ledger, plain)
             penalty = FIRST_PASS if self.search.penalty is None else self.search.penalty
-            first_pass = FirstPass(evaluator, penalty)
+            plain = Settings(settings.search, penalty, width=settings.width, too_long=settings.too_long)
+            first_pass = Evaluator(others, models, other_content, ledger, plain)
         return Evaluator(files, loaded, content, ledger, settings, source == "reference", first_pass)
 
     def _load(self, name: str, ledger: "Ledger", average: str) -> Any:

@@ -67,7 +67,7 @@ class Evaluator:
         files, content: the files of the models, and hashes of what makes them (``model_files``).
         references: whether the references are the target context; otherwise the models' own translations are,
             or ...
-        first_pass: ... the translations of other models.
+        first_pass: ... the translations of other models, with the length penalty of their settings.
     """
 
     files: str
@@ -76,7 +76,7 @@ class Evaluator:
     ledger: Ledger
     settings: Settings
     references: bool = False
-    first_pass: Optional["FirstPass"] = None
+    first_pass: Optional["Evaluator"] = None
 
     def __post_init__(self) -> None:
         trained = self.loaded.task.options
@@ -170,8 +170,9 @@ class Evaluator:
     def target_context_of(self, text: EvaluatedText, folder: str = "") -> Optional[str]:
         """The file with the target context of a text; None: the models' own translations."""
         if self.first_pass is not None:
-            output = f"{folder}first-pass.hyp"
-            self.first_pass.models.translate(text, output, "prefix", self.first_pass.lenpen)
+            output, lenpen = f"{folder}first-pass.hyp", self.first_pass.settings.lenpen
+            assert lenpen is not None
+            self.first_pass.translate(text, output, "prefix", lenpen)
             return str(self.ledger.folder / output)
         return text.reference_file if self.references else None
 
@@ -215,20 +216,12 @@ class Evaluator:
             return [self.content, None]
         how, first = self.settings, self.first_pass
         made = [how.search, how.lenpen, how.first, how.too_long, how.tokenize, how.lowercase]
-        given = [self.references, first and [first.models.content, first.lenpen]]
+        given = [self.references, first and [first.content, first.settings.lenpen]]
         return [self.content, text.content, made, given]
 
     def _make(self, step: str, made_from: Any, files: List[str], work: Any, about: Any = None, **how: Any):
         if not self.ledger.make(step, made_from, files, work, about, **how):
             print(f"ctxmt: {step} is there already", file=sys.stderr)
-
-
-@dataclass(frozen=True)
-class FirstPass:
-    """Models whose translations become the target context of others, and their length penalty."""
-
-    models: Evaluator
-    lenpen: float
 
 
 def _json(content: Any) -> str:
