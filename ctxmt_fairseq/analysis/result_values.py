@@ -34,17 +34,35 @@ ROUNDED = 0.01  # accuracies of the same examples differ by less
 At = Dict[str, Place]
 
 
-class Found(NamedTuple):
-    """A value in a file; see ``run_values.Value``."""
+class Value(NamedTuple):
+    """A number that was measured of one run, and under which conditions.
+
+    Attributes:
+        measure: such as "bleu", or "set, Disc." for a contrastive set.
+        lines: of how many lines it was measured; None: not known.
+        at: the conditions that are known: ``context`` (real, random, ..), ``window`` (sentences, or trained),
+            ``trained`` (sentences of a window in training), ``decoding`` (prefix, window), ``n`` (the length
+            penalty: given, or opt if a search found it), ``penalty`` in that search, ``examples`` of a
+            few-shot setting, or an option of the training.
+        each: what each example adds to it, (N,) with the value as mean, where that is known.
+        system, run: whose it is, and the path as it was given; a file does not say it.
+    """
 
     measure: str
     value: float
     lines: Optional[int]
     at: At
     each: Optional[np.ndarray] = None
+    system: str = ""
+    run: str = ""
+
+    def record(self) -> Dict[str, Any]:
+        """For JSON, without ``each``."""
+        names = ("system", "run", "measure", "value", "lines", "at")
+        return {name: getattr(self, name) for name in names}
 
 
-def of_result(place: FilePlace, content: Any) -> Iterator[Found]:
+def of_result(place: FilePlace, content: Any) -> Iterator[Value]:
     """The values in a file, and the mean of the accuracies if it has several contrastive sets."""
     records = content if isinstance(content, list) else [content]
     accuracies = []
@@ -56,10 +74,10 @@ def of_result(place: FilePlace, content: Any) -> Iterator[Found]:
             accuracies.append(main_accuracy(place, record)[1])
         yield from _READERS[kind](place, record)
     if len(accuracies) > 1:
-        yield Found(f"accuracy of {len(accuracies)} sets", statistics.fmean(accuracies), None, conditions())
+        yield Value(f"accuracy of {len(accuracies)} sets", statistics.fmean(accuracies), None, conditions())
 
 
-def _evaluated(place: FilePlace, record: Any) -> Iterator[Found]:
+def _evaluated(place: FilePlace, record: Any) -> Iterator[Value]:
     trained = get(place, record, "trained_window", int) if "trained_window" in record else None
     for text, content in get(place, record, "translations", dict).items():
         name = TranslationName.of(text)
@@ -69,7 +87,7 @@ def _evaluated(place: FilePlace, record: Any) -> Iterator[Found]:
         at["n"] = "given" if name.penalty is None else "opt"
         yield from scores_of(place, content, at)
         if name.penalty is not None and name.context == TRAINED:
-            yield Found("n", name.penalty, None, at)
+            yield Value("n", name.penalty, None, at)
     for text, report in get(place, record, "contrast", dict).items():
         if Path(text).name != text:
             raise place.error(f"expected the name of a contrastive set, found {text[:40]!r}")
@@ -79,7 +97,7 @@ def _evaluated(place: FilePlace, record: Any) -> Iterator[Found]:
         yield found._replace(each=_decisions(examples, found.value))
 
 
-def _probed(place: FilePlace, record: Any) -> Iterator[Found]:
+def _probed(place: FilePlace, record: Any) -> Iterator[Value]:
     """The values with other contexts, and with sizes of the document's own context."""
     count, options = get(place, record, "sentences", int), get(place, record, "options", dict)
     sides = {"source_context", "target_context"}.intersection(options)
@@ -91,24 +109,24 @@ def _probed(place: FilePlace, record: Any) -> Iterator[Found]:
     for row, at in rows:
         for key, measure in PROBED.items():
             if row.get(key) is not None:
-                yield Found(measure, get(place, row, key, float), count, at)
+                yield Value(measure, get(place, row, key, float), count, at)
 
 
-def _score(place: FilePlace, record: Any) -> Iterator[Found]:
+def _score(place: FilePlace, record: Any) -> Iterator[Value]:
     return scores_of(place, record, conditions())
 
 
-def _contrast(place: FilePlace, record: Any) -> Iterator[Found]:
+def _contrast(place: FilePlace, record: Any) -> Iterator[Value]:
     yield _accuracy(place, get(place, record, "name", str), record, conditions())
 
 
-def _control(place: FilePlace, record: Any) -> Iterator[Found]:
+def _control(place: FilePlace, record: Any) -> Iterator[Value]:
     accuracy = get(place, record, "accuracy", float, null=True)
     if accuracy is None:
         raise place.error("has no accuracy: no translation had one of the forms")
     setting = get(place, record, "setting", dict, null=True)
     at: At = {} if setting is None else {"examples": _count(place, setting)}
-    yield Found("accuracy (%)", accuracy, None, at)
+    yield Value("accuracy (%)", accuracy, None, at)
 
 
 def _count(place: FilePlace, setting: Any) -> Place:
@@ -120,24 +138,24 @@ def _count(place: FilePlace, setting: Any) -> Place:
     return count
 
 
-def _share(place: FilePlace, record: Any) -> Iterator[Found]:
+def _share(place: FilePlace, record: Any) -> Iterator[Value]:
     """The share of encoder and decoder together."""
     models = get(place, record, "models", list)
     if len(models) != 1:
         several = f"found {len(models)}; give those of several with --beside"
         raise place.error(f"expected the shares of one model, {several}")
     share = get(place, get(place, models[0], "means", dict), "share, both", float)
-    yield Found("attention share (%)", 100 * share, None, {})
+    yield Value("attention share (%)", 100 * share, None, {})
 
 
-def scores_of(place: FilePlace, content: Any, at: At) -> Iterator[Found]:
+def scores_of(place: FilePlace, content: Any, at: At) -> Iterator[Value]:
     count = get(place, content, "sentences", int)
-    return (Found(measure, score, count, at) for measure, score in main_scores(place, content))
+    return (Value(measure, score, count, at) for measure, score in main_scores(place, content))
 
 
-def _accuracy(place: FilePlace, suite: str, report: Any, at: At) -> Found:
+def _accuracy(place: FilePlace, suite: str, report: Any, at: At) -> Value:
     kind, accuracy = main_accuracy(place, report)
-    return Found(f"{suite}, {kind}", accuracy, get(place, report, "examples", int), at)
+    return Value(f"{suite}, {kind}", accuracy, get(place, report, "examples", int), at)
 
 
 def _decisions(path: Path, accuracy: float) -> Optional[np.ndarray]:
@@ -159,7 +177,7 @@ def conditions(context: str = TRAINED, window: Optional[int] = None, trained: Op
     return at if trained is None else {**at, TRAINED: trained}
 
 
-_READERS: Dict[Optional[str], Callable[[FilePlace, Any], Iterator[Found]]] = {
+_READERS: Dict[Optional[str], Callable[[FilePlace, Any], Iterator[Value]]] = {
     "results": _evaluated,
     "score": _score,
     "contrast": _contrast,

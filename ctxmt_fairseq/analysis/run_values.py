@@ -2,12 +2,10 @@
 
 import re
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
-
-import numpy as np
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.analysis.result_kinds import kind_of
-from ctxmt_fairseq.analysis.result_values import WRITTEN, At, Found, conditions, of_result, scores_of
+from ctxmt_fairseq.analysis.result_values import WRITTEN, At, Value, conditions, of_result, scores_of
 from ctxmt_fairseq.analysis.system_names import distinct_runs
 from ctxmt_fairseq.analysis.training_curves import named_with_unit
 from ctxmt_fairseq.analysis.training_log import NAME, TrainingLog, read_training_log
@@ -21,33 +19,6 @@ CURRENT_LOSS = "current_loss"  # comparable between context discounts, while the
 _DEV_SCORE = re.compile(r"n(-?\d+(?:\.\d+)?(?:e-?\d+)?)\.score\.json")
 
 Result = Tuple[FilePlace, Any]  # a file and its content
-
-
-class Value(NamedTuple):
-    """A number that was measured of one run, and under which conditions.
-
-    Attributes:
-        run: the path of the run, as it was given.
-        measure: such as "bleu", or "set, Disc." for a contrastive set.
-        lines: of how many lines it was measured; None: not known.
-        at: the conditions that are known: ``context`` (real, random, ..), ``window`` (sentences, or trained),
-            ``trained`` (sentences of a window in training), ``decoding`` (prefix, window), ``n`` (the length
-            penalty: given, or opt if a search found it), ``penalty`` in that search, ``examples`` of a
-            few-shot setting, or an option of the training.
-        each: what each example adds to it, (N,) with the value as mean, where that is known.
-    """
-
-    system: str
-    run: str
-    measure: str
-    value: float
-    lines: Optional[int]
-    at: At
-    each: Optional[np.ndarray] = None
-
-    def record(self) -> Dict[str, Any]:
-        """For JSON."""
-        return {name: value for name, value in self._asdict().items() if name != "each"}
 
 
 def read_values(
@@ -81,11 +52,11 @@ def read_values(
             found += _best_losses(log, losses)
         if not found:
             raise BadInput(f"{WRITTEN}, found no value", run)
-        for measure, value, lines, at, each in _once(found, run):
-            if counts.setdefault(measure, lines) != lines:
-                wanted = f"{counts[measure]} lines, as in the other runs"
-                raise BadInput(f"expected {measure} of {wanted}, found {lines}", run)
-            values.append(Value(system, run, measure, value, lines, {**at, **trained}, each))
+        for one in _once(found, run):
+            if counts.setdefault(one.measure, one.lines) != one.lines:
+                wanted = f"{counts[one.measure]} lines, as in the other runs"
+                raise BadInput(f"expected {one.measure} of {wanted}, found {one.lines}", run)
+            values.append(one._replace(system=system, run=run, at={**one.at, **trained}))
     return values
 
 
@@ -109,7 +80,7 @@ def _for_each_run(files: Sequence[str], count: int) -> List[Result]:
     return results
 
 
-def _once(found: Iterable[Found], run: str) -> Iterator[Found]:
+def _once(found: Iterable[Value], run: str) -> Iterator[Value]:
     """Each value once; two different values of one kind are refused."""
     known: Dict[Any, float] = {}
     for one in found:
@@ -124,7 +95,7 @@ def _once(found: Iterable[Found], run: str) -> Iterator[Found]:
 # ---- a run's files -----------------------------------------------------------------------------------
 
 
-def _of_path(path: Path) -> Iterator[Found]:
+def _of_path(path: Path) -> Iterator[Value]:
     """The results of a run, and those of a search for the length penalty beside them."""
     if path.suffix == ".log":
         return
@@ -136,7 +107,7 @@ def _of_path(path: Path) -> Iterator[Found]:
         yield from _searched(file.parent, content)
 
 
-def _searched(folder: Path, results: Any) -> Iterator[Found]:
+def _searched(folder: Path, results: Any) -> Iterator[Value]:
     """The scores on the development set with every length penalty, ascending, of the models that the results
     beside them are of, where both say it."""
     files = [(_DEV_SCORE.fullmatch(file.name), file) for file in folder.glob("dev.*/*")]
@@ -165,10 +136,10 @@ def _log_of(run: Path, option: str) -> TrainingLog:
     raise BadInput(f"put the training's {NAME}, which tells {option}, into this folder", run)
 
 
-def _best_losses(log: TrainingLog, losses: Sequence[str]) -> Iterator[Found]:
+def _best_losses(log: TrainingLog, losses: Sequence[str]) -> Iterator[Value]:
     """The best losses in validation, for every subset of the data."""
     for subset in log.validations:
         known = {name for record in log.validated(subset) for name in record.values}
         for loss in known.intersection(losses) or known.intersection([CURRENT_LOSS]) or [None]:
             name, best = log.best(subset, loss)
-            yield Found(f"best {named_with_unit(name, subset)}", best.values[name], None, {})
+            yield Value(f"best {named_with_unit(name, subset)}", best.values[name], None, {})

@@ -5,8 +5,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Opt
 
 import numpy as np
 
-from ctxmt_fairseq.analysis.result_values import REAL
-from ctxmt_fairseq.analysis.run_values import Value
+from ctxmt_fairseq.analysis.result_values import REAL, Value
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.plots.charts import Place, in_order, place_name
