@@ -12,11 +12,10 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.tokens import describe
-from ctxmt_fairseq.analysis.window_attention import batches_by_length
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import has_letters
-from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
+from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, batches_by_length
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.models.blocks.latent_groups import Latent, Selecting
 from ctxmt_fairseq.text.annotation import AnnotatedWord

@@ -13,7 +13,6 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.captured_weights import captured_weights, choose_attention
-from ctxmt_fairseq.analysis.window_attention import batches_by_length
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.linguistics.words import has_letters
 from ctxmt_fairseq.corpora.subwords import Subwords
@@ -21,7 +20,7 @@ from ctxmt_fairseq.data.context_options import TARGET
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.evaluation.probe.word_values import split_words
-from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
+from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, batches_by_length
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.text.absence import EMPTY_SENTENCE
 from ctxmt_fairseq.text.coreference import Span, overlap

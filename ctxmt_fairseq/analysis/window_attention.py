@@ -22,7 +22,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
-from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
+from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, batches_by_length
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.models.blocks.segment_positions import segment_index
 from ctxmt_fairseq.text.symbols import SEPARATOR
@@ -102,18 +102,6 @@ def _attentions(model: Any) -> List[Tuple[str, int, MultiheadAttention]]:
     for number, layer in enumerate(decoder):
         found += [("decoder self", number, layer.self_attn), ("cross", number, layer.encoder_attn)]
     return found
-
-
-def batches_by_length(lengths: np.ndarray, max_tokens: int) -> Iterator[List[int]]:
-    """Batches of places with similar lengths: at most ``max_tokens`` with pads, or a single place."""
-    batch: List[int] = []
-    for place in np.argsort(lengths, kind="stable").tolist():
-        if batch and lengths[place] * (len(batch) + 1) > max_tokens:
-            yield batch
-            batch = []
-        batch.append(place)
-    if batch:
-        yield batch
 
 
 class _Reducer:

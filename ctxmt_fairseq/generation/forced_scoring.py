@@ -118,6 +118,13 @@ def score_windows(
     return [known[window] for window in windows]
 
 
+def batches_by_length(lengths: np.ndarray, max_tokens: int) -> List[List[int]]:
+    """Batches of places with similar lengths: at most ``max_tokens`` with pads, or a single place."""
+    order = np.argsort(lengths, kind="stable")
+    sizes = lengths[order].astype(np.int64).clip(max=max_tokens)
+    return [batch.tolist() for batch in data_utils.batch_by_size(order, None, sizes, max_tokens)]
+
+
 def _batches(by_source: Dict[Source, Dict[Target, None]], max_tokens: int) -> Iterator[List[Window]]:
     """Sort pairs by length into batches, all targets of a source in one batch."""
     batch: List[Window] = []

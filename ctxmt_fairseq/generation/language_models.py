@@ -18,7 +18,7 @@ from ctxmt_fairseq.checkpoints.reading import load_ensemble, read, upgraded
 from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
 from ctxmt_fairseq.generation.cross_entropy import length_of
-from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
+from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, batches_by_length
 from ctxmt_fairseq.generation.loading import chosen_device
 
 KENLM = (".arpa", ".binary", ".bin", ".klm", ".mmap", ".arpa.gz", ".probing", ".trie")
@@ -95,10 +95,9 @@ class _Fairseq:
         tokens = [encode(sentence).long() for sentence in sentences]
         found = np.full(len(sentences), -np.inf)
         lengths = np.array([len(each) for each in tokens], np.int64)
-        order = np.argsort(lengths, kind="stable")
-        order = order[lengths[order] <= self._longest]
-        sizes = lengths[order].clip(max=self._max_tokens)  # a longer sentence is a batch by itself
-        for rows in data_utils.batch_by_size(order, None, sizes, self._max_tokens):
+        fitting = np.flatnonzero(lengths <= self._longest)
+        for batch in batches_by_length(lengths[fitting], self._max_tokens):
+            rows = fitting[batch]
             target = data_utils.collate_tokens([tokens[row] for row in rows], self._dictionary.pad())
             target = target.to(self._device)  # (B, T)
             previous = torch.cat([target.new_full((len(rows), 1), self._begin), target[:, :-1]], dim=1)
