@@ -256,8 +256,8 @@ class ContextTask(DecodingTask):
         """Give the same for new text: n source sentences and the metadata of each."""
         return None
 
-    def contexts_of_tokens(self, sentences: Sequence[Any], device: str = "cpu") -> Optional[SentenceContexts]:
-        """Give the same for new sentences that are there only as tokens."""
+    def contexts_of_typed(self, sentences: Sequence[str], device: str = "cpu") -> Optional[SentenceContexts]:
+        """Give the same for sentences without metadata, which may be cut into subwords already."""
         return None
 
     def filter_indices_by_size(self, indices, dataset, max_positions=None, ignore_invalid_inputs=False):

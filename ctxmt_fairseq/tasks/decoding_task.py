@@ -244,6 +244,10 @@ class DecodingTask(TranslationTask):
         """Give them what ``--bpe`` names, or else the SentencePiece models of the data folder."""
         return super().build_bpe(args) or interactive.FolderPieces.of(self.cfg)
 
+    def get_interactive_tokens_and_lengths(self, lines, encode_fn):
+        self.document.typed.extend(lines)
+        return super().get_interactive_tokens_and_lengths(lines, encode_fn)
+
     def build_dataset_for_inference(self, src_tokens, src_lengths, constraints=None):
         """Read lines of ``fairseq-interactive``: sentences of a document, which an empty line ends."""
         return interactive.OneByOneDataset(

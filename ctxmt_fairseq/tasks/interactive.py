@@ -1,6 +1,7 @@
 """``fairseq-interactive``: lines are consecutive sentences of one document, and an empty line ends it."""
 
-from typing import Any, Dict, List, Optional
+import collections
+from typing import Any, Deque, Dict, List, Optional
 
 import numpy as np
 import torch
@@ -81,9 +82,11 @@ class InteractiveDocument:
 
     def __init__(self, task: Any):
         self.task = task
+        self.typed: Deque[str] = collections.deque()  # lines that are not translated yet
         self._begin()
 
     def _begin(self) -> None:
+        self.texts: List[str] = []
         self.sources: List[torch.Tensor] = []
         self.targets: List[torch.Tensor] = []
         self.forgotten = 0  # sentences before these
@@ -92,6 +95,8 @@ class InteractiveDocument:
         """Translate one sentence (1, S); an empty one ends the document and has no hypothesis."""
         source = sample["net_input"]["src_tokens"][0].cpu()
         source = source[source != self.task.src_dict.pad()]
+        # Tokens do not say what the dictionary lacks, nor what steps change; fairseq's hub has them alone.
+        text = self.typed.popleft() if self.typed else self.task.src_dict.string(source)
         if len(source) == 1:
             self._begin()
             return [[]]
@@ -103,6 +108,7 @@ class InteractiveDocument:
             )
         dictionary = self.task.src_dict  # a separator that was typed is not the end of a sentence
         source = source.masked_fill(source == dictionary.index(SEPARATOR), dictionary.unk())
+        self.texts.append(text)
         self.sources.append(source)
         line = len(self.sources) - 1
         nothing = torch.empty(0, dtype=torch.long)
@@ -114,14 +120,12 @@ class InteractiveDocument:
             utils.resolve_max_positions(
                 self.task.max_positions(), *[model.max_positions() for model in models]
             ),
-            contexts=self.task.contexts_of_tokens(
-                self.sources, str(sample["net_input"]["src_tokens"].device)
-            ),
+            contexts=self.task.contexts_of_typed(self.texts, str(sample["net_input"]["src_tokens"].device)),
         )
         running.before = self.forgotten
         hypotheses = running.translate(generator, models, [line], self.task.window_count)[line]
         self.targets.append(running.targets[line])
         more = max(0, len(self.sources) - self.task.context_options().reach)
         self.forgotten += more
-        del self.sources[:more], self.targets[:more]
+        del self.texts[:more], self.sources[:more], self.targets[:more]
         return [hypotheses]

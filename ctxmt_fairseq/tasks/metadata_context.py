@@ -12,8 +12,9 @@ from fairseq.tasks import register_task
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.options import shown
+from ctxmt_fairseq.corpora.bpe_codes import SEPARATOR
 from ctxmt_fairseq.corpora.data_folder import first_folder, source_digest
-from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.corpora.subwords import WORD_START, Subwords
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.context_options import VectorOptions, explained, flag
 from ctxmt_fairseq.data.metadata_context_dataset import MetadataContextDataset
@@ -213,9 +214,10 @@ class MetadataContextTask(ContextTask):
                 ",".join(trained) or "none",
             )
 
-    def contexts_of_tokens(self, sentences: Sequence[Any], device: str = "cpu") -> SentenceContexts:
+    def contexts_of_typed(self, sentences: Sequence[str], device: str = "cpu") -> SentenceContexts:
         subwords = Subwords.load(self._folder, self.cfg.source_lang)
-        texts = [subwords.decode(self.src_dict.string(sentence)) for sentence in sentences]
+        marks = WORD_START, f"{SEPARATOR} "
+        texts = [subwords.decode(text) if any(m in text for m in marks) else text for text in sentences]
         return self.contexts_of(texts, [{}] * len(texts), device)
 
     # ---- what models are built from --------------------------------------------------------------------

@@ -20,6 +20,7 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_steps import Lowercase, TextStep, TextSteps, steps_of_language
 from ctxmt_fairseq.corpora.vocabulary import Vocabulary
 from ctxmt_fairseq.tasks import interactive
+from ctxmt_fairseq.tasks.decoding_task import DecodingTask
 from ctxmt_fairseq.tasks.interactive import InteractiveDocument, SteppedTokenizer
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 from tests.helpers.window_datasets import VOCABULARY
@@ -240,6 +241,19 @@ def test_a_separator_that_was_typed_ends_no_sentence(monkeypatch):
     document.translate(None, [], {"net_input": {"src_tokens": source}})
     (read,) = documents.call_args.args[1]
     assert read.tolist() == [word, VOCABULARY.unk(), word, VOCABULARY.eos()]
+
+
+def test_a_dialogue_s_vectors_are_of_the_text_that_was_typed(monkeypatch):
+    """Not of its tokens, which lack unknown words and capitals."""
+    monkeypatch.setattr(interactive, "RunningDocuments", MagicMock())
+    told = MagicMock(src_dict=VOCABULARY, reach=0, **{"context_options.return_value.reach": 1})
+    told.contexts_of_typed.side_effect = lambda texts, *_: read.append([*texts])
+    task, read = object.__new__(DecodingTask), []
+    task.src_dict, task.document = VOCABULARY, InteractiveDocument(told)
+    for lines in (["Zoé sings.", "She Dances.", "Why?"], ["", "It rains."]):  # as fairseq's buffer has them
+        for source in task.get_interactive_tokens_and_lengths(lines, str.lower)[0]:
+            task.document.translate(None, [], {"net_input": {"src_tokens": source[None]}})
+    assert read == [["Zoé sings."], ["Zoé sings.", "She Dances."], ["She Dances.", "Why?"], ["It rains."]]
 
 
 def test_score_follows_the_data_folder(tmp_path, capsys):
