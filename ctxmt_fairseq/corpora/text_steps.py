@@ -278,6 +278,7 @@ def steps_of_language(data_folder: Optional[PathLike], side: str) -> TextSteps:
         return TextSteps()
     if not Path(data_folder).is_dir():
         raise BadInput("no such data folder", data_folder)
-    if not any(Path(data_folder).glob("dict.*.txt")):
+    description = description_of(data_folder)
+    if not (description or any(Path(data_folder).glob("dict.*.txt"))):
         raise BadInput("is no data folder: found no dict.LANG.txt", data_folder)
-    return TextSteps.load(data_folder, description_of(data_folder).get(f"{side}_lang", ""))
+    return TextSteps.load(data_folder, description.get(f"{side}_lang", ""))
