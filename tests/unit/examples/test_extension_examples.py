@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[3]
 DOCUMENT, FOLDER = ROOT / "docs/extending.md", ROOT / "examples/extending"
 REGISTRIES = (
     *(ARCH_MODEL_REGISTRY, ARCH_CONFIG_REGISTRY, MODEL_REGISTRY),
-    *(registry._values for registry in (FUSIONS, SHORTENINGS, FORMATS)),
+    *(FUSIONS, SHORTENINGS, FORMATS),
 )
 
 
