@@ -21,20 +21,24 @@ SAVED_NAME = re.compile(r"checkpoint(\d+|_\d+_\d+)\.pt")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint file, the number of its training updates, and its validation score, if it has one."""
+    """A checkpoint file, the number of its training updates, its validation score, if it has one, the epoch
+    in which its training goes on, and how often that was started."""
 
     path: Path
     updates: int
     score: Optional[float]
+    epoch: int = 0
+    starts: int = 1
 
     @classmethod
     def read(cls, path: Path, trust: bool = False) -> "Checkpoint":
         """Read a checkpoint of fairseq-train, of which nothing is built; ``trust``: see ``load_models``."""
         state = read(path, TRUSTED if trust else ALLOWED, ("task", "model"))
         try:
-            updates = state["optimizer_history"][-1]["num_updates"]
+            starts, updates = len(state["optimizer_history"]), state["optimizer_history"][-1]["num_updates"]
             score = state["extra_state"].get("val_loss")
-            return cls(path, updates, None if score is None else float(score))
+            epoch = (state["extra_state"].get("train_iterator") or {}).get("epoch", 0)
+            return cls(path, updates, None if score is None else float(score), epoch, starts)
         except Exception:  # a file may have anything there
             raise BadInput("is no checkpoint of fairseq-train", path) from None
 
@@ -73,6 +77,12 @@ def nearest_checkpoints(
     saved = [Checkpoint.read(path, trust) for path in paths]
     # If the centre's own file has been removed (--keep-last-epochs), its copy counts.
     by_updates = {checkpoint.updates: checkpoint for checkpoint in [centre, *saved]}
+    for checkpoint in [centre, *saved]:
+        other = by_updates[checkpoint.updates]
+        # --reset-optimizer counts updates anew. In one start, float16 may have an epoch end without another.
+        if other.epoch != checkpoint.epoch and other.starts != checkpoint.starts:
+            found = f"has {checkpoint.updates} updates, and so has {other.path.name} of another epoch"
+            raise BadInput(f"{found}: leave there the checkpoints of one training alone", checkpoint.path)
     ordered = [by_updates[updates] for updates in sorted(by_updates)]
     middle = ordered.index(by_updates[centre.updates])
     nearest = sorted(range(len(ordered)), key=lambda index: (abs(index - middle), index))[:count]

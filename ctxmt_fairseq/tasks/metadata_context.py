@@ -216,8 +216,8 @@ class MetadataContextTask(ContextTask):
 
     def contexts_of_typed(self, sentences: Sequence[str], device: str = "cpu") -> SentenceContexts:
         subwords = Subwords.load(self._folder, self.cfg.source_lang)
-        marks = WORD_START, f"{SEPARATOR} "
-        texts = [subwords.decode(text) if any(m in text for m in marks) else text for text in sentences]
+        mark = WORD_START if subwords.processor else f"{SEPARATOR} "  # of a sentence that is cut already
+        texts = [subwords.decode(text) if mark in text else text for text in sentences]
         return self.contexts_of(texts, [{}] * len(texts), device)
 
     # ---- what models are built from --------------------------------------------------------------------

@@ -13,7 +13,7 @@ from ctxmt_fairseq.cli.main import main, parser
 from tests.unit.base.test_output_files import largest_file
 
 
-def save(path, updates, loss=None, digests=None, **extra_parameters):
+def save(path, updates, loss=None, digests=None, epoch=1, starts=2, **extra_parameters):
     """A checkpoint with the fields that fairseq-train writes; returns its parameters."""
     torch.manual_seed(updates)
     embedding = torch.randn(5, 3)
@@ -31,9 +31,13 @@ def save(path, updates, loss=None, digests=None, **extra_parameters):
         "args": None,
         "cfg": {"model": argparse.Namespace(arch="transformer"), "task": {"_name": "document_window"}},
         "model": model,
-        "optimizer_history": [{"num_updates": 0}, {"num_updates": updates}],
+        "optimizer_history": [{"num_updates": 0}] * (starts - 1) + [{"num_updates": updates}],
         "task_state": {"dictionaries": digests},
-        "extra_state": {"val_loss": loss, "metrics": [np.float64(1.5)]},
+        "extra_state": {
+            "val_loss": loss,
+            "metrics": [np.float64(1.5)],
+            "train_iterator": {"epoch": epoch, "iterations_in_epoch": 0},
+        },
         "last_optimizer_state": {"exp_avg": torch.zeros(1000)},
     }
     torch.save(state, path)
@@ -100,6 +104,19 @@ def test_the_mean_is_numpys(save_dir):
     assert tied[0] == tied[1]
     assert "last_optimizer_state" not in state and state["cfg"]["task"] == {"_name": "document_window"}
     assert not [path for path in save_dir.iterdir() if path.name.startswith(".")]
+
+
+def test_trainings_that_counted_updates_anew_are_not_mixed(tmp_path):
+    """--reset-optimizer goes on in the next epoch, from no updates."""
+    for epoch in (1, 2):
+        save(tmp_path / f"checkpoint{epoch}.pt", 10 * epoch, epoch=epoch + 1, starts=1)
+    save(tmp_path / "checkpoint_1_10.pt", 10, epoch=1, starts=1)  # float16 overflowed in the epoch's rest
+    save(tmp_path / "checkpoint_best.pt", 20, epoch=3, starts=1)
+    assert [checkpoint.updates for checkpoint in nearest_checkpoints(tmp_path, 2)] == [10, 20]
+    save(tmp_path / "checkpoint_best.pt", 20, epoch=5)
+    found = r"checkpoint_best\.pt: has 20 updates, and so has checkpoint2\.pt of another epoch"
+    with pytest.raises(BadInput, match=found):
+        nearest_checkpoints(tmp_path, 2)
 
 
 def test_half_precision_is_summed_in_single(tmp_path):

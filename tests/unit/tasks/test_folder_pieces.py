@@ -8,6 +8,7 @@ import torch
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
 from ctxmt_fairseq.tasks.interactive import FolderPieces
+from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 from ctxmt_fairseq.translator import Translator
 from tests.helpers.probed_models import checkpoint
 
@@ -43,6 +44,14 @@ def test_a_language_without_a_model_has_words_and_a_folder_without_any_has_none(
     assert pieces.encode("the cat") == "the cat"
     assert pieces.decode(both.encode("le chat dort .")) == "le chat dort ."
     assert FolderPieces.of(task(tmp_path)) is None
+
+
+def test_a_dialogue_embeds_words_of_pieces_and_other_lines_as_they_are(folder, monkeypatch):
+    typing = object.__new__(MetadataContextTask)
+    typing.cfg = task(folder)
+    monkeypatch.setattr(MetadataContextTask, "contexts_of", lambda task, texts, *more: texts)
+    pieces = FolderPieces.of(typing.cfg).encode("le chat dort .")
+    assert typing.contexts_of_typed([pieces, "Zoé @@ home ."]) == ["le chat dort .", "Zoé @@ home ."]
 
 
 def test_a_dialogue_embeds_no_sentence_that_is_context_no_more(tmp_path, monkeypatch):
