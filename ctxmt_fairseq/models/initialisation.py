@@ -5,7 +5,7 @@ import argparse
 import copy
 import logging
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import torch
 from fairseq.models import ARCH_MODEL_REGISTRY
@@ -56,18 +56,24 @@ def sentence_model_shapes(args: Any, task: Any) -> Dict[str, torch.Size]:
     return {name: parameter.shape for name, parameter in model.named_parameters()}
 
 
-def load_sentence_model(model: Any, path: str, symbols: Optional[Mapping[str, KnownSymbols]] = None) -> None:
+def load_sentence_model(
+    model: Any,
+    path: str,
+    symbols: Optional[Mapping[str, KnownSymbols]] = None,
+    check: Callable[[Dict[str, Any]], None] = lambda task_state: None,
+) -> None:
     """Take over every parameter of the checkpoint ``path`` that ``model`` has, too, and log which were not.
 
     Symbols that the checkpoint lacks keep the embeddings that the model was initialised with; what is known
     of the two dictionaries is in ``symbols`` (None: they are the checkpoint's). The model's
     ``sentence_parameters`` (see ``ContextModel``) say which parameters a sentence-level model has; without
-    this attribute it is all of them.
+    this attribute it is all of them. ``check`` refuses a checkpoint by its task's state.
     """
     checkpoint = Path(path)
     allowed = ALLOWED | modules_of(type(model))  # it may be named, because the command line has named it
     state, own = read(checkpoint, allowed, ("model",)), model.state_dict()
     try:
+        check(state.get("task_state") or {})
         saved, new_symbols = _fitting(model, state, symbols or {})
         taken = {name: _value(name, saved[name], own[name], new_symbols) for name in own if name in saved}
         _check_ties(model, own, taken)
@@ -200,7 +206,6 @@ def _check_ties(model: Any, own: Mapping[str, Tensor], taken: Mapping[str, Tenso
     for first, *others in names.values():
         for name in others:
             if not torch.equal(taken[name], taken[first]):
-                raise BadInput(
-                    f"{name}: the checkpoint has another matrix than {first}, --arch {_arch(model)} shares "
-                    "one (--share-all-embeddings, --share-decoder-input-output-embed)"
-                )
+                options = " (--share-all-embeddings, --share-decoder-input-output-embed)" * bool(_side(name))
+                shares = f"--arch {_arch(model)} shares one{options}"
+                raise BadInput(f"{name}: the checkpoint has another matrix than {first}, {shares}")

@@ -172,6 +172,10 @@ class ContextTask(DecodingTask):
     def check_origin(self, task_state: Dict[str, Any]) -> None:
         """Check that the parameters of a checkpoint are about the data folder's symbols, if both say so."""
         check_symbols(self, task_state.get("dictionaries"))
+        self.check_inputs(task_state)
+
+    def check_inputs(self, task_state: Dict[str, Any]) -> None:
+        """Check that they are about what batches have besides symbols, also where symbols may be new."""
 
     def check_resumed(self, task_state: Dict[str, Any]) -> None:
         """Check that a training goes on with the options of the context that it had so far."""
@@ -292,7 +296,8 @@ class ContextTask(DecodingTask):
         if self.cfg.eval_bleu:
             self.tokenizer = SteppedTokenizer(self.cfg, self.tokenizer)
         if self.cfg.sentence_checkpoint and not from_checkpoint:
-            load_sentence_model(model, self.cfg.sentence_checkpoint, known_symbols(self))
+            symbols = known_symbols(self)
+            load_sentence_model(model, self.cfg.sentence_checkpoint, symbols, self.check_inputs)
         if self.cfg.valid_contrast and not from_checkpoint:
             self.contrast = self.contrastive_validation(self, model)
         return model

@@ -106,14 +106,13 @@ class MetadataContextTask(ContextTask):
         super().load_state_dict(state_dict)
         self.known.update(_checked_facts(state_dict.get("store", {})))
 
-    def check_origin(self, task_state: Dict[str, Any]) -> None:
-        """Also check that its parameters are about such vectors as the store has."""
+    def check_inputs(self, task_state: Dict[str, Any]) -> None:
+        """Those are the vectors, or the tags, of the store."""
         saved = _checked_facts(task_state.get("store", {}))
-        super().check_origin(task_state)
         for name in self.known.keys() & saved.keys() - {"fields"}:
             if self.known[name] != saved[name]:
                 raise BadInput(
-                    f"--context-store: another {name} than in the training; name the store of the training"
+                    f"--context-store: other {name} than in the training; name its store and fields"
                 )
 
     def check_resumed(self, task_state: Dict[str, Any]) -> None:

@@ -173,6 +173,9 @@ def test_separate_embeddings_do_not_become_one(tmp_path):
     load_sentence_model(apart, saved(shared, tmp_path / "sentence.pt"))
     own = apart.state_dict()
     assert torch.equal(own["encoder.embed_tokens.weight"], own["decoder.output_projection.weight"])
+    dual = saved(make("dual serial"), tmp_path / "dual.pt")  # its context encoder is no part of the source's
+    with pytest.raises(BadInput, match=r"layers\.0.*another matrix than .*\.weight, --arch .* shares one$"):
+        load_sentence_model(make("gated"), dual)
 
 
 @pytest.mark.parametrize("case", ["dual serial pre-norm", "context encoder"])

@@ -47,3 +47,14 @@ def test_a_training_goes_on_with_its_fields_alone(model):
     task.check_resumed({"store": {}})  # an older checkpoint
     with pytest.raises(BadInput, match="had the metadata fields plot so far, and the store has .* now"):
         task.check_resumed({"store": {"fields": ["plot"]}})
+
+
+def test_no_training_starts_from_a_model_of_other_tags(tmp_path):
+    def start(fields, *options):
+        tags = ("--current-vector", "no", "--source-context", "0", "--metadata-fields", fields)
+        return checkpoint(tmp_path, "metadata_context", *tags, *options, arch="tagging_transformer")
+
+    model = ("--sentence-checkpoint", str(start("rating")))
+    start("rating", *model)
+    with pytest.raises(BadInput, match=r"model\.pt: --context-store: other tags than in the training"):
+        start("formality", *model)  # as many
