@@ -36,7 +36,7 @@ def resume_where_it_stopped() -> None:
             logger.warning("resuming from %s, because %s does not load or is not there", found, LAST)
             cfg = copy.deepcopy(cfg)
             cfg.restore_file, cfg.finetune_from_model = str(found), None
-        with restoring(trainer, goes_on), _fewer_batches(cfg):
+        with restoring(trainer, goes_on), _said_in_a_line(cfg):
             extra_state, epochs = load(cfg, trainer, **kwargs)
         saved = extra_state if goes_on and not (cfg.reset_optimizer or cfg.reset_meters) else None
         _keep_patience(cfg.patience, trainer, saved or {})
@@ -46,18 +46,22 @@ def resume_where_it_stopped() -> None:
 
 
 @contextlib.contextmanager
-def _fewer_batches(cfg: Any) -> Iterator[None]:
-    """Say in a line what fairseq says in a traceback: there is no such place in the epoch any more."""
+def _said_in_a_line(cfg: Any) -> Iterator[None]:
+    """Say in a line what fairseq says in a traceback: there is no such place in the epoch any more, or no
+    such model to start from."""
     try:
         yield
-    except RuntimeError as error:
-        if "dataloader mismatch" not in str(error):
+    except (RuntimeError, ValueError) as error:
+        text = str(error)
+        if "dataloader mismatch" in text:
+            text = (
+                f"the training in {cfg.save_dir} stopped in an epoch of more batches than it has now: go on "
+                "with the data folder, --max-tokens and number of processes that it had, or count epochs "
+                "anew by --reset-dataloader"
+            )
+        elif not text.startswith("--finetune-from-model"):
             raise
-        raise BadInput(
-            f"the training in {cfg.save_dir} stopped in an epoch of more batches than it has now: go on with "
-            "the data folder, --max-tokens and number of processes that it had, or count epochs anew by "
-            "--reset-dataloader"
-        ) from error
+        raise BadInput(text) from error
 
 
 def latest_loadable(folder: Path) -> Optional[Path]:

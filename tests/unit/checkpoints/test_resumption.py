@@ -101,3 +101,8 @@ def test_a_checkpoint_that_cannot_be_saved_is_named(monkeypatch):
     resumption._keep_patience(0, trainer, {})
     with pytest.raises(BadInput, match="last.pt: cannot be written: No space left on device"):
         trainer.save_checkpoint("last.pt", {})
+
+
+def test_what_fairseq_says_of_finetuning_is_one_line(tmp_path):
+    with pytest.raises(BadInput, match=r"--finetune-from-model .*missing\.pt does not exist"):
+        resume(tmp_path, finetune=str(tmp_path / "missing.pt"))
