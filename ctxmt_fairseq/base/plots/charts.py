@@ -117,8 +117,9 @@ def draw_chart(
 def _head(figure: Any, title: str, handles: Mapping[str, Any], up: float) -> None:
     """The title and the legend, above the panels."""
     longest = max(map(len, handles), default=0)
+    lines = [textwrap.fill(line, CHARACTERS) for line in title.split("\n")]
     figure.legend(
-        [*handles.values()], [*handles], title=textwrap.fill(title, CHARACTERS, replace_whitespace=False),
+        [*handles.values()], [*handles], title="\n".join(lines),
         ncols=max(1, CHARACTERS // (longest + 6)), loc="lower center", bbox_to_anchor=(0.5, up),
         frameon=False,
     )  # fmt: skip

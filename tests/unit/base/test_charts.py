@@ -60,6 +60,14 @@ def test_a_system_is_in_the_legend_once_and_in_its_order():
     assert texts(alone, "epoch").count("loss") == 1  # the axis, and no legend
 
 
+def test_each_line_of_a_title_is_broken_by_itself():
+    lines = [
+        "runs/windows/checkpoints/checkpoint_best.pt",
+        "text/test: 255 sentences, 40 documents, 1232 words",
+    ]
+    assert texts([Point("loss", "loss", 1, 2.0)], "epoch", "\n".join(lines))[-2:] == lines
+
+
 def test_measures_may_have_axes_of_their_own():
     points = [Point("sentences", "en", 3, 10.0)]
     points += [Point("documents", "all", size, count) for size, count in ((500, 1000.0), (1, 0.0))]
