@@ -11,7 +11,10 @@ from typing import Any, NamedTuple, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput
 
-_REMEDY = "make the data folder with the dictionary of the checkpoint (ctxmt preprocess --dict)"
+_REMEDY = (
+    "make the data folder with the dictionary of the checkpoint (ctxmt preprocess --like its data folder, "
+    "or --dict)"
+)
 
 
 class KnownSymbols(NamedTuple):
