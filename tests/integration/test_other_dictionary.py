@@ -72,7 +72,7 @@ def test_a_checkpoint_and_another_dictionary(door, s2to2, other, corpus, begun, 
     line = refused(*command, cwd=tmp_path, input="A line.\n")
     symbols = len(read(other / "dict.en.txt")) + 4  # fairseq's
     assert f"the checkpoint has other symbols than the {symbols} in {other}/dict." in line
-    assert "ctxmt preprocess --like" in line
+    assert "ctxmt preprocess --like its data folder, or --dict" in line
 
 
 def test_translator_average_and_shards(s2to2, data, other, begun, tmp_path):
