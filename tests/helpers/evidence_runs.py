@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 def evidence_modules() -> Iterator[SimpleNamespace]:
     sys.path.insert(0, str(EXAMPLES))
     names = """commands context_tables corpus evaluation figures layout leads records score_tables systems
-        tables texts training workplace""".split()
+        tables tagger texts training workplace""".split()
     modules = {name: import_module(f"evidence.{name}") for name in names}
     yield SimpleNamespace(driver=import_module("evidence.__main__"), **modules)
     sys.path.remove(str(EXAMPLES))

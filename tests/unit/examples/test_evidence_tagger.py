@@ -1,0 +1,62 @@
+"""How examples/evidence measures the tagger: what is an answer, and which words count."""
+
+import json
+
+import pytest
+
+MARKED = {"formal": "[F]Haben Sie[/F] das gehört?", "informal": "[F]Hast du[/F] das gehört?"}
+SET = [
+    {
+        "src": "Whose blood ? _eos Blood ?",
+        "dst": ["Чьей крови ? _eos Крови ?", "Чьей крови ? _eos Кровь ?"],
+        "true_ind": 0,
+        "ctx_dist": 1,
+    }
+]
+WORDS = [["Haben", "Sie", "das", "gehört", "?"], ["Hast", "du", "das", "gehört", "?"]]
+
+
+@pytest.fixture
+def marks(tmp_path):
+    folder = tmp_path / "en-de"
+    folder.mkdir()
+    (folder / "talk.en").write_text("Did you hear that?\n", encoding="utf-8")
+    for form, line in MARKED.items():
+        (folder / f"talk.{form}.annotated.de").write_text(f"{line}\n", encoding="utf-8")
+    return folder
+
+
+def test_marked_characters_are_the_answer(evidence, marks):
+    formal, informal = evidence.tagger.marked(marks)
+    assert (formal.source, formal.target) == (["Did you hear that?"], ["Haben Sie das gehört?"])
+    assert formal.answer == [True] * len("HabenSie") + [False] * len("dasgehört?")
+    assert informal.target == ["Hast du das gehört?"] and sum(informal.answer) == len("Hastdu")
+
+
+def test_differing_words_are_the_answer(evidence, tmp_path):
+    path = tmp_path / "ellipsis_infl.json"
+    path.write_text(json.dumps(SET), encoding="utf-8")
+    (document,) = evidence.tagger.differing(path)
+    assert document.source == ["Whose blood ?", "Blood ?"] and document.target == ["Чьей крови ?", "Крови ?"]
+    assert document.answer == [True] * len("Крови") + [False]
+
+
+def test_words_are_counted_whatever_their_cut(evidence, marks, tmp_path, monkeypatch):
+    """Of four words with answers two are tagged, and one is tagged that has none."""
+    tagged = [[["formality"], [], [], ["formality"], []], [[], ["formality"], ["pronoun"], [], []]]
+    commands = []
+
+    def ctxmt(*arguments):
+        commands.append(arguments)
+        if arguments[1] == "tag":
+            lines = (
+                json.dumps({"words": words, "tags": tags}) for words, tags in zip(WORDS, tagged, strict=True)
+            )
+            (tmp_path / "x.tags.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    monkeypatch.setattr(evidence.tagger, "ctxmt", ctxmt)
+    known = evidence.tagger.Known("x", "formality", "de", evidence.tagger.marked(marks), learn="help")
+    precision, recall = evidence.tagger.measure(known, tmp_path, tmp_path / "x")
+    assert (precision, recall) == (pytest.approx(200 / 3), 50)
+    assert (tmp_path / "x.docids").read_text() == "0\n1\n"
+    assert commands[0][4:7] == ("--train", tmp_path / "help/train.en", tmp_path / "help/train.de")
