@@ -157,7 +157,8 @@ def _line(axis: Any, where: Sequence[float], line: Sequence[Point], colour: int)
     )  # fmt: skip
     if any(point.low is not None for point in line):
         low, high = zip(*(point.band for point in line), strict=True)
-        axis.fill_between(where, low, high, color=drawn.get_color(), alpha=0.15, linewidth=0)
+        edge = 0 if len(line) > 1 else 6  # there is nothing to fill beside a single point
+        axis.fill_between(where, low, high, color=drawn.get_color(), alpha=0.15, linewidth=edge)
     return drawn
 
 

@@ -95,3 +95,11 @@ def test_nothing_else_draws():
         if re.search(r"^\s*(import|from) matplotlib", path.read_text(), re.MULTILINE)
     }
     assert drawing == {("base", "plots")}
+
+
+@pytest.mark.parametrize("places", [["0-10"], ["0-10", "11-20"]])
+def test_bands_are_seen(places):
+    """A line of one point has no room to fill, so its band has an edge."""
+    chart = draw_chart([Point("bleu", "a", place, 50.0, 40.0, 60.0) for place in places], "words", kind="svg")
+    band = ElementTree.fromstring(chart).find(".//*[@id='FillBetweenPolyCollection_1']/*/*")
+    assert ("stroke-width: 6" in band.get("style", "")) == (len(places) == 1)
