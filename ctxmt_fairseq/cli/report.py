@@ -41,7 +41,7 @@ class Report(Command):
     differing: Differing
 
     def run(self) -> None:
-        from ctxmt_fairseq.analysis.page.differences import read_text
+        from ctxmt_fairseq.analysis.page.differences import not_compared, read_text
         from ctxmt_fairseq.analysis.page.found import read_runs
         from ctxmt_fairseq.analysis.page.page import render
         from ctxmt_fairseq.analysis.page.sections import sections
@@ -59,4 +59,6 @@ class Report(Command):
         left_out = sum(len(found.left_out) for found in (*(run.found for run in runs), shared))
         if left_out:
             print(f"ctxmt: warning: {left_out} files are not shown; the page names them", file=sys.stderr)
+        for missing in not_compared(runs, text, sets):
+            print(f"ctxmt: warning: {missing}, so the page compares none", file=sys.stderr)
         print(self.output)

@@ -32,6 +32,16 @@ def read_text(source: PathLike, reference: PathLike, docids: Optional[PathLike])
     return LinedText(sources, read_lines(reference, len(sources)), {}, documents)
 
 
+def not_compared(runs: Sequence[Run], text: Optional[LinedText], sets: Sequence[ContrastiveSet]) -> List[str]:
+    """Say of which options the page shows nothing, because no two runs have what could differ."""
+    translated = Counter(name for run in runs for name in run.found.translations)
+    decided = Counter(name for run in runs for name in run.found.examples)
+    alone = [f"--sets: no {each.name}.examples.jsonl" for each in sets if decided[each.name] < 2]
+    if text and max(translated.values(), default=0) < 2:
+        alone.insert(0, "--source: no NAME.hyp")
+    return [f"{what} is there in two runs" for what in alone]
+
+
 def translations(runs: Sequence[Run], text: LinedText, count: int) -> Iterator[Section]:
     """The sentences whose best and worst translation are farthest apart in chrF2."""
     for name in dict.fromkeys(name for run in runs for name in run.found.translations):

@@ -76,6 +76,17 @@ def test_what_is_no_result_is_named(folder, tmp_path, capsys):
     assert f"files that are not shown {tmp_path}/sentence/notes.json" in text and "mine" in text
 
 
+def test_what_no_two_runs_have_is_said_to_be_left_out(folder, tmp_path, capsys):
+    text = ("--source", folder / "text.en", "--reference", folder / "text.fr")
+    asked = (*text, "--sets", folder / "pronouns.jsonl", "--output", tmp_path / "x.html")
+    run("report", folder / "runs/sentence", *asked)
+    said, choices = capsys.readouterr().err.splitlines()
+    assert said == "ctxmt: warning: --source: no NAME.hyp is there in two runs, so the page compares none"
+    assert choices.startswith("ctxmt: warning: --sets: no pronouns.examples.jsonl is there in two runs")
+    run("report", folder / "runs/sentence", folder / "runs/s2to2", *asked)
+    assert not capsys.readouterr().err
+
+
 def test_a_score_has_few_digits_whatever_a_file_says():
     score = {"name": "BLEU", "level": "sentence", "score": 3.0, "digits": 10**8}
     found = Found(scores={"prefix": (Path("results.json"), {"sentences": 1, "scores": [score]})})
