@@ -5,12 +5,14 @@ DATA and EVIDENCE_DIR are those of run.sh; the extras "linguistics" and "align" 
 """
 
 import itertools
+import operator
 import sys
 from pathlib import Path
 from typing import Iterator, List, NamedTuple, Sequence, Tuple
 
 from ctxmt_fairseq.base import exit_codes
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.corpora.linguistics.words import has_letters
 from ctxmt_fairseq.evaluation.attribute_control.formal_references import FORMALITIES
 from ctxmt_fairseq.evaluation.contrastive_sets import read_contrastive_set
 from ctxmt_fairseq.text.text_lines import read_sentences
@@ -30,15 +32,21 @@ class Document(NamedTuple):
 
 
 class Known(NamedTuple):
-    """A set: whether its answers are all words of the tag (else precision cannot be told), and the folder
-    of text to learn the alignment from."""
+    """A set.
+
+    Attributes:
+        learn: the folder of a text to learn the alignment from, besides the set.
+        by_document: whether one answer of a document is enough.
+        complete: whether other words have not got the tag, so that precision can be told.
+    """
 
     name: str
     tag: str
     target: str
     documents: Iterator[Document]
-    complete: bool = True
     learn: str = ""
+    by_document: bool = False
+    complete: bool = True
 
 
 def marked(folder: Path) -> Iterator[Document]:
@@ -65,7 +73,8 @@ def differing(path: Path) -> Iterator[Document]:
 
 
 def measure(known: Known, data: Path, prefix: Path) -> Tuple[float, float]:
-    """Precision and recall of ``ctxmt corpus tag`` in %, by words; the text is written to ``prefix``."""
+    """Precision and recall of ``ctxmt corpus tag`` in %, by words with letters; the files begin with
+    ``prefix``."""
     documents = list(known.documents)
     languages = ("en", known.target)
     columns = zip(
@@ -80,15 +89,20 @@ def measure(known: Known, data: Path, prefix: Path) -> Tuple[float, float]:
     ctxmt("corpus", "align", *texts, *learn, "--output", alignment)
     pair = ("--source-lang", "en", "--target-lang", known.target)
     ctxmt("corpus", "tag", prefix, *pair, "--alignment", alignment, "--output", tags)
-    found = iterate_tags(tags)
-    right = tagged = wanted = 0
+    lines = iterate_tags(tags)
+    right = tagged = found = wanted = 0
     for document in documents:
-        *_, line = itertools.islice(found, len(document.source))
+        *_, line = itertools.islice(lines, len(document.source))
         answer = iter(document.answer)
-        for word, its in zip(line.words or (), line.tags, strict=True):
-            is_wanted, is_tagged = any([next(answer) for _ in _characters(word)]), known.tag in its
-            right, tagged, wanted = right + (is_wanted and is_tagged), tagged + is_tagged, wanted + is_wanted
-    return 100 * right / tagged, 100 * right / wanted
+        answers = [
+            any([next(answer) for _ in _characters(word)]) and has_letters(word) for word in line.words or ()
+        ]
+        tags_of_words = [known.tag in its for its in line.tags]
+        hits = sum(map(operator.and_, answers, tags_of_words))
+        right, tagged = right + hits, tagged + sum(tags_of_words)
+        found += min(hits, 1) if known.by_document else hits
+        wanted += any(answers) if known.by_document else sum(answers)
+    return 100 * right / tagged, 100 * found / wanted
 
 
 def _characters(text: str) -> str:
@@ -102,10 +116,12 @@ def main(arguments: List[str]) -> None:
     sets, marks = place.corpora / "contrastive", place.corpora / "formality" / "cocoa-mt" / "train"
     pronouns, endings = sets / "en-fr-pronouns", sets / "en-ru-consistency" / "ellipsis_infl.json"
     every = [
-        Known("CoCoA-MT, en-de", "formality", "de", marked(marks / "en-de"), learn="en-de-help"),
-        Known("CoCoA-MT, en-fr", "formality", "fr", marked(marks / "en-fr"), learn="en-fr-subtitles"),
-        Known("ellipsis_infl", "inflection", "ru", differing(endings)),
-        Known("en-fr-pronouns", "pronoun", "fr", differing(pronouns), False, "en-fr-subtitles"),
+        Known("CoCoA-MT, en-de", "formality", "de", marked(marks / "en-de"), "en-de-help"),
+        Known("CoCoA-MT, en-fr", "formality", "fr", marked(marks / "en-fr"), "en-fr-subtitles"),
+        Known("ellipsis_infl", "inflection", "ru", differing(endings), by_document=True),
+        Known(
+            "en-fr-pronouns", "pronoun", "fr", differing(pronouns), "en-fr-subtitles", True, complete=False
+        ),
     ]
     folder = place.work / "tagger"
     folder.mkdir(parents=True, exist_ok=True)

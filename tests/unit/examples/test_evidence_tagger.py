@@ -55,8 +55,11 @@ def test_words_are_counted_whatever_their_cut(evidence, marks, tmp_path, monkeyp
             (tmp_path / "x.tags.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
     monkeypatch.setattr(evidence.tagger, "ctxmt", ctxmt)
-    known = evidence.tagger.Known("x", "formality", "de", evidence.tagger.marked(marks), learn="help")
-    precision, recall = evidence.tagger.measure(known, tmp_path, tmp_path / "x")
-    assert (precision, recall) == (pytest.approx(200 / 3), 50)
+    for by_document, expected in ((False, 50), (True, 100)):
+        known = evidence.tagger.Known(
+            "x", "formality", "de", evidence.tagger.marked(marks), "help", by_document
+        )
+        precision, recall = evidence.tagger.measure(known, tmp_path, tmp_path / "x")
+        assert (precision, recall) == (pytest.approx(200 / 3), expected)
     assert (tmp_path / "x.docids").read_text() == "0\n1\n"
     assert commands[0][4:7] == ("--train", tmp_path / "help/train.en", tmp_path / "help/train.de")
