@@ -43,7 +43,7 @@ class Known(NamedTuple):
     name: str
     tag: str
     target: str
-    documents: Iterator[Document]
+    documents: List[Document]
     learn: str = ""
     by_document: bool = False
     complete: bool = True
@@ -51,7 +51,10 @@ class Known(NamedTuple):
 
 def marked(folder: Path) -> Iterator[Document]:
     """CoCoA-MT: a document a line; what stands between [F] and [/F] has the tag."""
-    for source in sorted(folder.glob("*.en")):
+    sources = sorted(folder.glob("*.en"))
+    if not sources:
+        raise BadInput("expected files *.en there", folder)
+    for source in sources:
         for form in FORMALITIES:
             language = folder.name.partition("-")[2]
             annotated = source.with_suffix(f".{form}.annotated.{language}")
@@ -75,7 +78,7 @@ def differing(path: Path) -> Iterator[Document]:
 def measure(known: Known, data: Path, prefix: Path) -> Tuple[float, float]:
     """Precision and recall of ``ctxmt corpus tag`` in %, by words with letters; the files begin with
     ``prefix``."""
-    documents = list(known.documents)
+    documents = known.documents
     languages = ("en", known.target)
     columns = zip(
         *(pair for each in documents for pair in zip(each.source, each.target, strict=True)), strict=True
@@ -116,11 +119,17 @@ def main(arguments: List[str]) -> None:
     sets, marks = place.corpora / "contrastive", place.corpora / "formality" / "cocoa-mt" / "train"
     pronouns, endings = sets / "en-fr-pronouns", sets / "en-ru-consistency" / "ellipsis_infl.json"
     every = [
-        Known("CoCoA-MT, en-de", "formality", "de", marked(marks / "en-de"), "en-de-help"),
-        Known("CoCoA-MT, en-fr", "formality", "fr", marked(marks / "en-fr"), "en-fr-subtitles"),
-        Known("ellipsis_infl", "inflection", "ru", differing(endings), by_document=True),
+        Known("CoCoA-MT, en-de", "formality", "de", list(marked(marks / "en-de")), "en-de-help"),
+        Known("CoCoA-MT, en-fr", "formality", "fr", list(marked(marks / "en-fr")), "en-fr-subtitles"),
+        Known("ellipsis_infl", "inflection", "ru", list(differing(endings)), by_document=True),
         Known(
-            "en-fr-pronouns", "pronoun", "fr", differing(pronouns), "en-fr-subtitles", True, complete=False
+            "en-fr-pronouns",
+            "pronoun",
+            "fr",
+            list(differing(pronouns)),
+            "en-fr-subtitles",
+            True,
+            complete=False,
         ),
     ]
     folder = place.work / "tagger"

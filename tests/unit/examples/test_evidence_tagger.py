@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from ctxmt_fairseq.base.errors import BadInput
+
 MARKED = {"formal": "[F]Haben Sie[/F] das gehört?", "informal": "[F]Hast du[/F] das gehört?"}
 SET = [
     {
@@ -24,6 +26,11 @@ def marks(tmp_path):
     for form, line in MARKED.items():
         (folder / f"talk.{form}.annotated.de").write_text(f"{line}\n", encoding="utf-8")
     return folder
+
+
+def test_a_set_that_is_not_there_is_refused(evidence, tmp_path):
+    with pytest.raises(BadInput, match="en-de: expected files"):
+        list(evidence.tagger.marked(tmp_path / "en-de"))
 
 
 def test_marked_characters_are_the_answer(evidence, marks):
@@ -57,7 +64,7 @@ def test_words_are_counted_whatever_their_cut(evidence, marks, tmp_path, monkeyp
     monkeypatch.setattr(evidence.tagger, "ctxmt", ctxmt)
     for by_document, expected in ((False, 50), (True, 100)):
         known = evidence.tagger.Known(
-            "x", "formality", "de", evidence.tagger.marked(marks), "help", by_document
+            "x", "formality", "de", list(evidence.tagger.marked(marks)), "help", by_document
         )
         precision, recall = evidence.tagger.measure(known, tmp_path, tmp_path / "x")
         assert (precision, recall) == (pytest.approx(200 / 3), expected)
