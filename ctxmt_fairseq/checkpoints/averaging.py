@@ -2,33 +2,41 @@
 
 import logging
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Dict, List, Optional, Tuple, Union
 
 import torch
+from fairseq.models import ARCH_MODEL_REGISTRY
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import write_file
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
+from ctxmt_fairseq.checkpoints.options import declared_options, mapping
 from ctxmt_fairseq.checkpoints.reading import peek, read
+from ctxmt_fairseq.data.context_options import flag
 
 logger = logging.getLogger(__name__)
 # What fairseq writes at the end of an epoch, and every --save-interval-updates.
 SAVED_NAME = re.compile(r"checkpoint(\d+|_\d+_\d+)\.pt")
+# Options of a model that a training may go on with otherwise: what its parameters mean stays the same.
+OF_TRAINING = re.compile(
+    r"dropout|layerdrop|quant_noise|_path|_activations|min_params|freeze|gradient|train_context|max_.*_positions"
+)
 
 
 @dataclass(frozen=True)
 class Checkpoint:
     """A checkpoint file, the number of its training updates, its validation score, if it has one, the epoch
-    in which its training goes on, and how often that was started."""
+    in which its training goes on, how often that was started, and its settings as text."""
 
     path: Path
     updates: int
     score: Optional[float]
     epoch: int = 0
     starts: int = 1
+    settings: Dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path, trust: bool = False) -> "Checkpoint":
@@ -38,9 +46,20 @@ class Checkpoint:
             starts, updates = len(state["optimizer_history"]), state["optimizer_history"][-1]["num_updates"]
             score = state["extra_state"].get("val_loss")
             epoch = (state["extra_state"].get("train_iterator") or {}).get("epoch", 0)
-            return cls(path, updates, None if score is None else float(score), epoch, starts)
+            score = None if score is None else float(score)
+            return cls(path, updates, score, epoch, starts, _settings(state))
         except Exception:  # a file may have anything there
             raise BadInput("is no checkpoint of fairseq-train", path) from None
+
+
+def _settings(state: Dict[str, Any]) -> Dict[str, str]:
+    """What parameters of equal shapes may be of, each as text: the architecture, its options, the context."""
+    model, saved = mapping(state["cfg"]["model"], "model"), state.get("task_state") or {}
+    declared = declared_options(ARCH_MODEL_REGISTRY[model["_name"]])
+    values = {name: model[name] for name in declared if name in model and not OF_TRAINING.search(name)}
+    context = saved.get("context") or {}
+    values |= {**context, "arch": model["_name"], "context_store": saved.get("store")}
+    return {str(name): repr(value) for name, value in values.items()}
 
 
 def save_dir(folder: Path) -> Path:
@@ -138,6 +157,12 @@ def _wide(tensor: torch.Tensor) -> torch.Tensor:
 
 def write_average(checkpoints: List[Checkpoint], output: Path) -> None:
     """Write the last of the checkpoints with the averaged parameters and without its optimizer state."""
+    first = checkpoints[0]
+    for other in checkpoints[1:]:
+        for name in sorted(first.settings.keys() & other.settings.keys()):  # older versions had fewer
+            if first.settings[name] != other.settings[name]:
+                found = f"has another {flag(name)} than {first.path.name}"
+                raise BadInput(f"{found}: leave there the checkpoints of one training alone", other.path)
     state = dict(peek(checkpoints[-1].path))
     state["model"] = average_parameters([checkpoint.path for checkpoint in checkpoints])
     state.pop("last_optimizer_state", None)

@@ -13,7 +13,7 @@ from ctxmt_fairseq.cli.main import main, parser
 from tests.unit.base.test_output_files import largest_file
 
 
-def save(path, updates, loss=None, digests=None, epoch=1, starts=2, **extra_parameters):
+def save(path, updates, loss=None, digests=None, epoch=1, starts=2, how=(), saved=(), **extra_parameters):
     """A checkpoint with the fields that fairseq-train writes; returns its parameters."""
     torch.manual_seed(updates)
     embedding = torch.randn(5, 3)
@@ -29,10 +29,13 @@ def save(path, updates, loss=None, digests=None, epoch=1, starts=2, **extra_para
     }
     state = {
         "args": None,
-        "cfg": {"model": argparse.Namespace(arch="transformer"), "task": {"_name": "document_window"}},
+        "cfg": {
+            "model": argparse.Namespace(**{"arch": "transformer", **dict(how)}),
+            "task": {"_name": "document_window"},
+        },
         "model": model,
         "optimizer_history": [{"num_updates": 0}] * (starts - 1) + [{"num_updates": updates}],
-        "task_state": {"dictionaries": digests},
+        "task_state": {"dictionaries": digests, **dict(saved)},
         "extra_state": {
             "val_loss": loss,
             "metrics": [np.float64(1.5)],
@@ -117,6 +120,29 @@ def test_trainings_that_counted_updates_anew_are_not_mixed(tmp_path):
     found = r"checkpoint_best\.pt: has 20 updates, and so has checkpoint2\.pt of another epoch"
     with pytest.raises(BadInput, match=found):
         nearest_checkpoints(tmp_path, 2)
+
+
+@pytest.mark.parametrize(
+    "other, name",
+    [
+        ({"how": {"arch": "concat_transformer"}}, "--arch"),
+        ({"how": {"encoder_attention_heads": 2}}, "--encoder-attention-heads"),
+        ({"saved": {"context": {"source_context": 2}}}, "--source-context"),
+        ({"saved": {"store": {"fields": ["speaker"]}}}, "--context-store"),
+        ({"how": {"dropout": 0.3, "max_source_positions": 9, "seed": 2}}, None),
+        ({"how": {}, "saved": {}}, None),  # of a version that had fewer options
+    ],
+)
+def test_trainings_of_equal_shapes_are_not_mixed(tmp_path, other, name):
+    """Their parameters mean other things; what a training may go on with otherwise does not matter."""
+    one = {"how": {"encoder_attention_heads": 4}, "saved": {"context": {"source_context": 1}}}
+    save(tmp_path / "checkpoint1.pt", 10, **one)
+    save(tmp_path / "checkpoint_best.pt", 20, **{**one, **other})
+    chosen = nearest_checkpoints(tmp_path, 2)
+    if name is None:
+        return write_average(chosen, tmp_path / "averaged.pt")
+    with pytest.raises(BadInput, match=rf"checkpoint_best\.pt: has another {name} than checkpoint1\.pt"):
+        write_average(chosen, tmp_path / "averaged.pt")
 
 
 def test_half_precision_is_summed_in_single(tmp_path):
