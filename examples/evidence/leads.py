@@ -43,6 +43,8 @@ PAIRS = (
     *((f"gated+{name}", f"gated+halves+{name}") for name in FINDINGS if f"halves+{name}" in FOUND_BY_HALVES),
     ("caching", "grouping"),
     ("caching", "selecting"),
+    ("caching", "averaging"),
+    ("CUE", "MTCue"),
     ("s2to2", "s4to4"),
     ("s2to2+CD", "s4to4+CD"),
     ("s2to2", "gated"),

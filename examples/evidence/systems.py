@@ -158,8 +158,10 @@ FURTHER: Dict[str, System] = {
         "context-encoder": _multi_source("context-encoder"),
         "grouping": _multi_source("grouping"),
         "selecting": f"{_multi_source('grouping')} --shortening select",
+        "averaging": f"{_multi_source('caching')} --shortening sentence",
         "gated+sizes": f"{_multi_source('gated')} --sample-context-size",
         "MTCue": f"{known.SYSTEMS['mtcue'].words} --source-context 1 --max-tokens 820",
+        "CUE": f"{known.SYSTEMS['cue'].words} --source-context 1 --max-tokens 820",
     }.items()
 }
 RESTARTED = ("s2to2+restart", "s2to2+restart+CD")

@@ -51,9 +51,9 @@ def test_what_systems_read(evidence):
     assert alone == {name for name in evidence.systems.SYSTEMS if name.endswith(("sentence", "control"))}
     windows = {name for name, system in systems if system.reads_windows}
     assert windows == {name for name in evidence.systems.SYSTEMS if "s2to2" in name or "s4to4" in name}
-    assert [name for name, system in systems if system.embeds] == ["MTCue"]
+    assert [name for name, system in systems if system.embeds] == ["MTCue", "CUE"]
     source = {name for name, system in systems if system.reads_context and not system.reads_target}
-    assert source == {"2-to-1", "MTCue"}
+    assert source == {"2-to-1", "MTCue", "CUE"}
 
 
 def test_windows_discount_their_context_where_their_name_says_so(evidence):
