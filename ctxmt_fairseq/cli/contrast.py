@@ -70,8 +70,8 @@ class Contrast(SharedCommand):
             raise BadInput("give one of MODEL, --print-candidates and --scores, and a SET")
         if elsewhere and self.path and zipfile.is_zipfile(self.path):
             raise BadInput("leave out MODEL: --print-candidates and --scores take sets alone", self.path)
-        for name, value in self.model.context.settings().items():
-            if elsewhere and value is not None:
+        for name, value in self.model.settings().items():
+            if elsewhere and value is not None and value is not False:
                 raise BadInput(f"leave out --{name.replace('_', '-')}: only a MODEL heeds it")
         if self.print_candidates and (self.results.json or self.results.examples):
             raise BadInput("--print-candidates has no results: leave out --json and --examples")

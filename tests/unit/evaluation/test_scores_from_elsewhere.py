@@ -102,8 +102,9 @@ def test_what_is_missing_or_too_much_is_one_line(sets, ctxmt, tmp_path):
     for both in ((), ("--scores", scores, "--print-candidates")):
         assert "give one of MODEL, --print-candidates and --scores" in ctxmt(sets[0], *both, code=2).err
     for without in (("--print-candidates",), ("--scores", scores)):
-        error = ctxmt(sets[0], *without, "--source-context", 0, code=2).err
-        assert "leave out --source-context: only a MODEL heeds it" in error
+        for option in (("--source-context", 0), ("--data", tmp_path), ("--quantization", "int8")):
+            error = ctxmt(sets[0], *without, *option, code=2).err
+            assert f"leave out {option[0]}: only a MODEL heeds it" in error
         torch.save({}, tmp_path / "model.pt")
         error = ctxmt(tmp_path / "model.pt", sets[0], *without, code=2).err
         assert "model.pt: leave out MODEL: --print-candidates and --scores take sets alone" in error
