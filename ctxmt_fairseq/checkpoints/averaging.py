@@ -57,8 +57,8 @@ def _settings(state: Dict[str, Any]) -> Dict[str, str]:
     model, saved = mapping(state["cfg"]["model"], "model"), state.get("task_state") or {}
     declared = declared_options(ARCH_MODEL_REGISTRY[model["_name"]])
     values = {name: model[name] for name in declared if name in model and not OF_TRAINING.search(name)}
-    context = saved.get("context") or {}
-    values |= {**context, "arch": model["_name"], "context_store": saved.get("store")}
+    store = {**(saved.get("store") or {}), "fields": None}  # a training may go on with other fields
+    values |= {**(saved.get("context") or {}), "arch": model["_name"], "context_store": store}
     return {str(name): repr(value) for name, value in values.items()}
 
 
