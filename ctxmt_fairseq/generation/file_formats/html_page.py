@@ -5,9 +5,10 @@ import html
 import itertools
 import re
 from html.parser import HTMLParser
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from ctxmt_fairseq.base.extras import import_of_extra
+from ctxmt_fairseq.generation.file_formats.omitted_tags import ended_by_end, ended_by_start
 from ctxmt_fairseq.text.languages import primary
 
 _HIDDEN = re.compile(
@@ -20,6 +21,7 @@ _BLOCKS = (
     "body center details dialog dl fieldset figure form hgroup legend noscript ol summary table tr ul".split()
 )
 _ATTRIBUTES = ("aria-label", "label", "placeholder")  # which are read, beside those of translate-toolkit
+_DEEPEST = 1000  # elements within each other: translate-toolkit's time grows with their square
 _BUTTONS = ("submit", "button", "reset")  # whose value is what they say
 
 
@@ -34,6 +36,7 @@ class _Marked(HTMLParser):
         self.open: List[Tuple[str, bool]] = [("", True)]  # elements, and whether they are translated
         self.borders: List[int] = []
         self.feed(content)
+        self._end(ended_by_end(self._names()), len(content))
         if len(self.borders) % 2:
             raise ValueError(f"not closed: {content[self.borders[-1] :][:50]}")
 
@@ -41,7 +44,17 @@ class _Marked(HTMLParser):
         line, column = self.getpos()
         return self.lines[line - 1] + column
 
+    def _names(self) -> Iterator[str]:
+        return (name for name, _ in reversed(self.open))
+
+    def _end(self, count: int, place: int) -> None:
+        for _ in range(count):
+            _, translated = self.open.pop()
+            if translated != self.open[-1][1]:
+                self.borders.append(place)
+
     def handle_starttag(self, tag: str, attrs: Any, alone: bool = False) -> None:
+        self._end(ended_by_start(self._names(), tag), self._place())
         said = {name: (value or "").lower() for name, value in attrs}
         before = self.open[-1][1]
         now = before or said.get("translate") in ("yes", "")
@@ -52,18 +65,19 @@ class _Marked(HTMLParser):
             ends.append(ends[0] + len(self.get_starttag_text() or ""))
         else:
             self.open.append((tag, now))
+            if len(self.open) > _DEEPEST:
+                raise ValueError(f"more than {_DEEPEST} elements are not closed")
         self.borders += ends if now != before else []
 
     def handle_startendtag(self, tag: str, attrs: Any) -> None:
         self.handle_starttag(tag, attrs, alone=True)
 
     def handle_endtag(self, tag: str) -> None:
+        self._end(ended_by_end(self._names(), tag), self._place())
         name, translated = self.open[-1]
         if name == tag:
-            self.open.pop()
-            if translated != self.open[-1][1]:
-                self.borders.append(self.content.index(">", self._place()) + 1)
-        elif not translated:  # elsewhere translate-toolkit says so itself
+            self._end(1, self.content.index(">", self._place()) + 1)
+        elif not translated and tag != "p":  # elsewhere translate-toolkit says so itself
             raise ValueError(f"mismatched closing tag: expected {name!r}, found {tag!r}")
 
 
@@ -116,6 +130,27 @@ def translated_page(content: str, translated: Callable[[str], str], languages: T
                 for name, value in made
             ]
 
+        omitted = False  # whether the page has no such end tag
+
+        def end_omitted(self, count: int) -> None:
+            self.omitted = True
+            for name in self.tag_path[: -count - 1 : -1]:
+                super().handle_endtag(name)
+            self.omitted = False
+
+        def handle_starttag(self, tag: str, attrs: Any) -> None:
+            self.auto_close_empty_element()
+            self.end_omitted(ended_by_start(reversed(self.tag_path), tag))
+            super().handle_starttag(tag, attrs)
+
+        def handle_endtag(self, tag: str) -> None:
+            self.auto_close_empty_element()
+            self.end_omitted(ended_by_end(reversed(self.tag_path), tag))
+            if tag == "p" and tag not in self.tag_path:  # as after <p>.. <ul>..</ul>: the list ended it
+                self.append_markup({"type": "endtag", "html_content": "</p>"})
+            else:
+                super().handle_endtag(tag)
+
         def handle_entityref(self, name: str) -> None:
             self.handle_data(f"&{name};")
 
@@ -123,6 +158,8 @@ def translated_page(content: str, translated: Callable[[str], str], languages: T
             self.handle_data(f"&#{name};")
 
         def append_markup(self, markup: Any) -> None:
+            if self.omitted:
+                markup["html_content"] = ""
             raw: Optional[str] = self.get_starttag_text()
             if raw and markup["type"] in ("starttag", "startendtag"):
                 if not hidden.tag.fullmatch(raw):
@@ -151,6 +188,7 @@ def translated_page(content: str, translated: Callable[[str], str], languages: T
     around = hidden.hide("", hidden.split).replace(" /", "") if loose else ""
     page.parse((around + "".join(parts)).encode())
     page.auto_close_empty_element()
+    page.end_omitted(ended_by_end(reversed(page.tag_path)))
     if page.tag_path == [hidden.split]:
         page.end_translation_unit()
     return content[: len(content) - len(body)] + hidden.shown(page.filesrc)

@@ -49,7 +49,6 @@ _WRITTEN = {"utf-8", "utf8", "us-ascii", "ascii", "charset", ""}  # as UTF-8; th
 _SECOND = re.compile(r"""<xliff\b[^<>]*\sversion\s*=\s*["']2""")
 _STORES = {"po": "pofile", "xliff": "xlifffile", "xliff2": "Xliff2File"}
 _NONE_YET = ("new", "needs-translation", "initial")  # states of XLIFF
-_DEEPEST = 1000  # elements within each other: translate-toolkit's time grows with their square
 
 
 class Toolkit(FileFormat):
@@ -77,9 +76,6 @@ class Toolkit(FileFormat):
         encoding = next(filter(None, found.groups()), "") if found else ""
         if encoding.lower() not in _WRITTEN:
             raise BadInput(f"says that it is {encoding}: convert it to UTF-8, and say so there", self.path)
-        depths = itertools.accumulate(1 - 2 * (tag[1] == "/") for tag in re.findall("<[a-z/].", start))
-        if self.html and max(depths, default=0) > _DEEPEST:
-            raise BadInput(f"more than {_DEEPEST} elements are not closed", self.path)
 
     def _bare(self, text: str) -> Tuple[str, List[Tuple[float, str]]]:
         """A text as it is read, without its markup, and the markup with its places."""
