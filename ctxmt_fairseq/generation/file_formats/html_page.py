@@ -138,6 +138,10 @@ def translated_page(content: str, translated: Callable[[str], str], languages: T
                 super().handle_endtag(name)
             self.omitted = False
 
+        def parse_endtag(self, i: int) -> int:
+            self.end_tag = self.rawdata[i : self.rawdata.find(">", i) + 1]  # as the page spells it
+            return super().parse_endtag(i)
+
         def handle_starttag(self, tag: str, attrs: Any) -> None:
             self.auto_close_empty_element()
             self.end_omitted(ended_by_start(reversed(self.tag_path), tag))
@@ -147,7 +151,7 @@ def translated_page(content: str, translated: Callable[[str], str], languages: T
             self.auto_close_empty_element()
             self.end_omitted(ended_by_end(reversed(self.tag_path), tag))
             if tag == "p" and tag not in self.tag_path:  # as after <p>.. <ul>..</ul>: the list ended it
-                self.append_markup({"type": "endtag", "html_content": "</p>"})
+                self.append_markup({"type": "endtag"})
             else:
                 super().handle_endtag(tag)
 
@@ -158,8 +162,8 @@ def translated_page(content: str, translated: Callable[[str], str], languages: T
             self.handle_data(f"&#{name};")
 
         def append_markup(self, markup: Any) -> None:
-            if self.omitted:
-                markup["html_content"] = ""
+            if markup["type"] == "endtag":
+                markup["html_content"] = "" if self.omitted else self.end_tag
             raw: Optional[str] = self.get_starttag_text()
             if raw and markup["type"] in ("starttag", "startendtag"):
                 if not hidden.tag.fullmatch(raw):

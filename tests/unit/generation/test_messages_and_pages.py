@@ -154,6 +154,7 @@ def test_what_a_page_says_of_itself_is_no_sentence(toolkit, tmp_path):
         "<dl><dt>cat<dd>cat <br><dd translate=no>x<p>x<dt>cat</dl><p translate=no>x<p>cat",
         "<table><thead><tr><th>cat<th>cat<tbody><tr><td>cat<td><p>cat<tr><td>cat<img></table>",
         "<p>cat<br>\n" * 1001 + "<ul>" + "<li>cat" * 1001,
+        "<P>cat <B>cat</B> cat<UL><LI>cat</UL >cat</P><DIV translate=no>x</DIV>",
         "<p>cat<ul><li>cat</ul>cat</p><div translate=no>x<p>x<ul></ul>x</p></div><p>cat</p>",
         '<select><optgroup label="cat"><option value=x>cat<option value=x>cat<optgroup></select>',
     ],
