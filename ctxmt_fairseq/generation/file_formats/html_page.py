@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from ctxmt_fairseq.base.extras import import_of_extra
-from ctxmt_fairseq.generation.file_formats.omitted_tags import ended_by_end, ended_by_start
+from ctxmt_fairseq.generation.file_formats.omitted_tags import OMITTABLE, ended_by_end, ended_by_start
 from ctxmt_fairseq.text.languages import primary
 
 _HIDDEN = re.compile(
@@ -77,7 +77,7 @@ class _Marked(HTMLParser):
         name, translated = self.open[-1]
         if name == tag:
             self._end(1, self.content.index(">", self._place()) + 1)
-        elif not translated and tag != "p":  # elsewhere translate-toolkit says so itself
+        elif not translated and tag not in OMITTABLE:  # elsewhere translate-toolkit says so itself
             raise ValueError(f"mismatched closing tag: expected {name!r}, found {tag!r}")
 
 
@@ -150,7 +150,7 @@ def translated_page(content: str, translated: Callable[[str], str], languages: T
         def handle_endtag(self, tag: str) -> None:
             self.auto_close_empty_element()
             self.end_omitted(ended_by_end(reversed(self.tag_path), tag))
-            if tag == "p" and tag not in self.tag_path:  # as after <p>.. <ul>..</ul>: the list ended it
+            if tag in OMITTABLE and tag not in self.tag_path:  # as after <p>.. <ul>..</ul>: the list ended it
                 self.append_markup({"type": "endtag"})
             else:
                 super().handle_endtag(tag)

@@ -23,6 +23,7 @@ _ENDED_BY: Dict[str, FrozenSet[str]] = {
     }.items()
     for name in names.split()
 }
+OMITTABLE = frozenset(_ENDED_BY)
 
 
 def ended_by_start(open_elements: Iterable[str], tag: str) -> int:
