@@ -74,7 +74,12 @@ class Train(Command):
         return words
 
     def _train(self, words: List[str]) -> Optional[int]:
-        data, folder = str(self.data), str(self.folder)
+        data, folder, start = str(self.data), str(self.folder), self.sentence_model
+        save_dir = Path(words[words.index("--save-dir") + 1])
+        if (
+            start and not Path(start).exists() and not any(save_dir.glob("*.pt"))
+        ):  # a training goes on without
+            raise BadInput("no such file", start)
         first = int(os.environ.get("RANK", "0")) == 0  # of the processes that torchrun started
         log = Path(folder, "train.log") if first else None
         from ctxmt_fairseq.base.processes import run_logged
@@ -85,9 +90,8 @@ class Train(Command):
         if log and former and code == 2:
             _put_back(log, former)
         if log and not code:
-            save_dir = words[words.index("--save-dir") + 1]
             metadata = "metadata_context" in words and any(_first(data).glob("train.*.meta.jsonl"))
-            print(_end(log, data, Path(save_dir, "checkpoint_best.pt"), metadata))
+            print(_end(log, data, save_dir / "checkpoint_best.pt", metadata))
         return code
 
     def _options(self, name: str, data: str, folder: str) -> Options:

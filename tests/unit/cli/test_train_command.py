@@ -189,6 +189,7 @@ def test_processes_of_torchrun(trained, dry, tmp_path, monkeypatch, capsys):
         (["gated", "{data}", "run", "more"], "more: expected an option of fairseq-train"),
         (["gated", "nowhere", "run"], "nowhere: is no data folder of ctxmt preprocess"),
         (["gated", "{data}", "run", "--size", "bas"], "did you mean base?"),
+        (["gated", "{data}", "run", "--from", "nowhere.pt"], "nowhere.pt: no such file"),
     ],
 )
 def test_refusals(words, line, data, tmp_path, monkeypatch, capsys):
