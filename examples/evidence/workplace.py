@@ -16,7 +16,7 @@ from evidence.texts import SUBTITLES, Text
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results" / "runs"
 # Of other machines and first stages: runs are compared within a series alone.
-SERIES = {name: RESULTS / name for name in ("second", "third")}
+SERIES = {name: RESULTS / name for name in ("second", "third", "fourth")}
 PACKAGE = Path(ctxmt_fairseq.__file__).resolve().parent
 
 
