@@ -125,7 +125,7 @@ REPRODUCED = {
         = COMET window/COMET 0.024
     """,
 }
-COMPARED, TRAINED = "*", "s2to2 s2to2+CD s2to2+shift+CD"
+COMPARED, TRAINED = "*", "base s2to2 s2to2+CD s2to2+shift+CD s4to4 s4to4+CD s4to4+shift+CD"
 
 EVIDENCE = "control s2to2 s2to2+CD s2to2+shift+CD"
 SMOKE = {"subtitles": "s2to2+shift+CD"}

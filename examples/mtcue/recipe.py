@@ -232,7 +232,7 @@ REPRODUCED = {
     """,
 }
 COMPARED = "MTCUE MTCUE+no-positions MTCUE+no-context-encoder MTCUE+sequential"
-TRAINED = "TAGGING NOVOTNEY-CUE MTCUE MTCUE+no-minilm"
+TRAINED = "BASE BASE-PM TAGGING NOVOTNEY-CUE MTCUE MTCUE+no-minilm"
 
 SMALL_WIDER = "--encoder-layers 4 --encoder-ffn-embed-dim 512 --decoder-ffn-embed-dim 256"
 IN_PROFILE = [

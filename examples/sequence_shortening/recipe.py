@@ -130,7 +130,10 @@ REPRODUCED = {
     """,
 }
 COMPARED = "caching-* *-pooling-* grouping-* selecting-*"
-TRAINED = "sentence-level single-encoder-1 multi-encoder-1 caching-tokens-1"
+TRAINED = (
+    "sentence-level single-encoder-1 multi-encoder-1 "
+    "caching-tokens-1 caching-sentence-1 grouping-1 selecting-1"
+)
 
 EVIDENCE = "control s2to2 dual-encoder caching grouping"
 SMOKE = {"subtitles": "grouping-2"}

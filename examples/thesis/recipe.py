@@ -355,7 +355,7 @@ REPRODUCED = {
         = random window.random/BLEU -
     """,
 }
-COMPARED, TRAINED = "", "src0tgt0_to_tgt0 src1tgt0_to_tgt0 DE Voita"
+COMPARED, TRAINED = "", "RNN-src0tgt0_to_tgt0 src0tgt0_to_tgt0 src1tgt0_to_tgt0 DE Voita"
 
 EVIDENCE = "control 2-to-1 dual-encoder context-encoder gated GRU-sentence GRU-control GRU-s2to2"
 SMOKE = {"subtitles": "CE+gate"}
