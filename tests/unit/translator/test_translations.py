@@ -119,8 +119,14 @@ def test_metadata_of_all_or_of_each(loaded):
     assert one == model.score(DOCUMENTS, DOCUMENTS, [["Formal talk", ["Formal talk"]], ["Formal talk"]])
     without = model.score(DOCUMENTS, DOCUMENTS)
     partly = model.score(DOCUMENTS, DOCUMENTS, [[None, "Formal talk"], [{}]])
-    assert partly[0][1] == one[0][1] and partly[0][0] == without[0][0] and partly[1] == without[1]
-    assert all(a.sum != b.sum for a, b in zip(flat(one), flat(without), strict=True))
+    for found, expected in (
+        (partly[0][1], one[0][1]),
+        (partly[0][0], without[0][0]),
+        (partly[1][0], without[1][0]),
+    ):
+        # In batches of other widths some processors round otherwise.
+        assert found.tokens == pytest.approx(expected.tokens, abs=1e-5)
+    assert all(abs(a.sum - b.sum) > 1e-3 for a, b in zip(flat(one), flat(without), strict=True))
 
 
 def test_a_contrastive_set(loaded, models, tmp_path, capsys):
