@@ -76,9 +76,8 @@ class Train(Command):
     def _train(self, words: List[str]) -> Optional[int]:
         data, folder, start = str(self.data), str(self.folder), self.sentence_model
         save_dir = Path(words[words.index("--save-dir") + 1])
-        if (
-            start and not Path(start).exists() and not any(save_dir.glob("*.pt"))
-        ):  # a training goes on without
+        begun = any(save_dir.glob("*.pt"))  # it goes on without
+        if start and not begun and not Path(start).exists():
             raise BadInput("no such file", start)
         first = int(os.environ.get("RANK", "0")) == 0  # of the processes that torchrun started
         log = Path(folder, "train.log") if first else None

@@ -118,6 +118,9 @@ def test_metadata_of_all_or_of_each(loaded):
     one = model.score(DOCUMENTS, DOCUMENTS, "Formal talk")
     assert one == model.score(DOCUMENTS, DOCUMENTS, [["Formal talk", ["Formal talk"]], ["Formal talk"]])
     without = model.score(DOCUMENTS, DOCUMENTS)
+    for given, same in ((None, ()), ({}, ()), ("Formal talk", ("Formal talk",))):  # alone it is bit by bit
+        alone = [["a b c"]]
+        assert model.score(alone, alone, [[given]]) == model.score(alone, alone, *same)
     partly = model.score(DOCUMENTS, DOCUMENTS, [[None, "Formal talk"], [{}]])
     for found, expected in (
         (partly[0][1], one[0][1]),
