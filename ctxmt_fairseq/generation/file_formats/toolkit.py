@@ -63,8 +63,8 @@ class Toolkit(FileFormat):
         self.mark = next(name for name in names if name not in self.content)
         same, texts = self._filled(None)
         if lost := (_letters(self.content) - _letters(same)).total():
-            what = f"translate-toolkit would lose {lost} letters: is the file, or an element, not closed?"
-            raise BadInput(what, path)
+            why = "is the file, or an element, not closed?"
+            raise BadInput(f"translate-toolkit would lose {lost} of its letters: {why}", path)
         self.texts = [*dict.fromkeys(texts)]
 
     def _check(self) -> None:
