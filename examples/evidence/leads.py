@@ -36,7 +36,7 @@ PAIRS = (
     ("s4to4", "s4to4+CD"),
     ("s4to4+CD", "s4to4+shift+CD"),
     ("s4to4+CD", "s4to4+CD+sizes"),
-    ("gated", "gated+sizes"),
+    *(("gated", f"gated+{name}") for name in ("sizes", "coword")),
     *((row, f"{row}+{name}") for row in BEST for name in FOUND_BY_HALVES),
     *(("gated", f"gated+{name}") for name in FINDINGS),
     *(("gated+everything", f"gated+{name}") for name in ("selection", "everything+upsampling")),

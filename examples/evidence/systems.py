@@ -160,6 +160,7 @@ FURTHER: Dict[str, System] = {
         "selecting": f"{_multi_source('grouping')} --shortening select",
         "averaging": f"{_multi_source('caching')} --shortening sentence",
         "gated+sizes": f"{_multi_source('gated')} --sample-context-size",
+        "gated+coword": f"{_multi_source('gated')} --coword-dropout 0.1",
         "MTCue": f"{known.SYSTEMS['mtcue'].words} --source-context 1 --max-tokens 820",
         "CUE": f"{known.SYSTEMS['cue'].words} --source-context 1 --max-tokens 820",
     }.items()
