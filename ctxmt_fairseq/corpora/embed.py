@@ -75,10 +75,10 @@ def survey(request: Request) -> Dict[str, Survey]:
         given: Counter = Counter()
         nothing: Counter = Counter()
         sentences = 0
-        for row in tqdm(files.rows(), desc=f"check {split}", unit=" lines", disable=None):
-            digest.update(digest_line(steps.surface(row.source)))
+        for pair in tqdm(files.pairs(), desc=f"check {split}", unit=" lines", disable=None):
+            digest.update(digest_line(steps.surface(pair.source)))
             sentences += 1
-            for field, value in row.metadata.items():
+            for field, value in pair.metadata.items():
                 given[field] += 1
                 nothing[field] += metadata_text(field, value) is None
         expected, text = described[split], files.path(files.source_lang)
@@ -126,9 +126,9 @@ def texts_to_embed(
     files: TextFiles, fields: Sequence[str], sentences: bool, steps: TextSteps
 ) -> Iterator[List[Optional[str]]]:
     """Yield for each sentence its own text (``TextSteps.surface``) and that of each field; None: nothing."""
-    for row in files.rows():
-        own = steps.surface(row.source) if sentences else None
-        yield [own, *(metadata_text(field, row.metadata.get(field, "")) for field in fields)]
+    for pair in files.pairs():
+        own = steps.surface(pair.source) if sentences else None
+        yield [own, *(metadata_text(field, pair.metadata.get(field, "")) for field in fields)]
 
 
 def existing(out: PathLike) -> Optional[StoreHeader]:

@@ -3,10 +3,9 @@
 import itertools
 import re
 from collections import Counter
-from dataclasses import replace
 from typing import Any, Dict, Iterable, Iterator, List, Set, Tuple
 
-from ctxmt_fairseq.corpora.text_rows import Row
+from ctxmt_fairseq.corpora.pairs import Pair
 
 _KINDS = ("pairs", "sources", "documents")  # each as it is, then all but for case and punctuation
 # Blanks and punctuation of Latin, Arabic, Indic and East Asian scripts; no marks, which tell words apart.
@@ -26,8 +25,10 @@ class Overlap:
         self._found: Dict[Tuple[str, str], List[Set[int]]] = {}
         self.marked = 0
 
-    def rows(self, split: str, rows: Iterable[Row], last: bool = False, mark: bool = False) -> Iterator[Row]:
-        """Pass on a split's rows, and compare them with the splits before; with ``mark`` make pairs that are
+    def pairs(
+        self, split: str, pairs: Iterable[Pair], last: bool = False, mark: bool = False
+    ) -> Iterator[Pair]:
+        """Pass on a split's pairs, and compare them with the splits before; with ``mark`` make those that are
         shared (but for case and punctuation) context only. Lines that are only context count for their
         documents alone."""
         known = self._known.copy()
@@ -42,23 +43,21 @@ class Overlap:
                 own[kind][key] += 1
             return bool(shared)
 
-        for _, document in itertools.groupby(rows, key=lambda row: row.document):
+        for _, document in itertools.groupby(pairs, key=lambda pair: pair.document):
             exact = normalised = 0
-            for row in document:
-                texts = [
-                    _BETWEEN.sub(" ", text.casefold()).strip() or text for text in (row.source, row.target)
-                ]
-                exact, normalised = hash((exact, row.source)), hash((normalised, texts[0]))
+            for pair in document:
+                texts = [_BETWEEN.sub(" ", text.casefold()).strip() or text for text in pair[:2]]
+                exact, normalised = hash((exact, pair.source)), hash((normalised, texts[0]))
                 shared = False
-                if row.current != "0" and (row.source or row.target):
-                    seen(0, hash((row.source, row.target)))
-                    seen(1, hash(row.source))
+                if pair.current and (pair.source or pair.target):
+                    seen(0, hash((pair.source, pair.target)))
+                    seen(1, hash(pair.source))
                     seen(4, hash(texts[0]))
                     shared = seen(_NORMALISED_PAIR, hash((*texts,)))
-                if mark:
-                    row = replace(row, current="0" if shared or row.current == "0" else "1")
-                    self.marked += shared
-                yield row
+                if mark and shared:
+                    pair = pair._replace(current=False)
+                    self.marked += 1
+                yield pair
             seen(_EXACT_DOCUMENT, exact)
             seen(_EXACT_DOCUMENT + len(_KINDS), normalised)
 

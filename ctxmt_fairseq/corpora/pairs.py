@@ -15,13 +15,15 @@ _RUNS = re.compile(r"(?:#\d+)+$")
 
 
 class Pair(NamedTuple):
-    """A line of a corpus; a run of equal ids is a document; what is not ``current`` is only context."""
+    """A line of a corpus; a run of equal ids is a document; what is not ``current`` is only context. ``line``
+    is where it was read, from 1; 0: it is new."""
 
     source: str
     target: str
     document: str
     current: bool = True
     metadata: Mapping[str, str] = _NOTHING
+    line: int = 0
 
 
 class Account:

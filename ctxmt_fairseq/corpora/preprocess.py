@@ -12,7 +12,7 @@ import json
 import logging
 import shutil
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Set, Tuple
 
@@ -82,7 +82,7 @@ def preprocess(
         text.mkdir()
         of_training = {corpus.source_lang: "source", corpus.target_lang: "target"}
         entries, steps = vocabulary.place_steps(
-            folder, languages, lambda x: (getattr(row, of_training[x]) for row in files["train"].rows())
+            folder, languages, lambda x: (getattr(pair, of_training[x]) for pair in files["train"].pairs())
         )
         first: Dict[str, Dict[str, List[str]]] = {split: {x: [] for x in languages} for split in files}
         overlap, staged = Overlap(), {}
@@ -216,21 +216,22 @@ def _stage(
             column: stack.enter_context(open(path, "w", encoding="utf-8", newline="\n"))
             for column, path in columns.items()
         }
-        rows = overlap.rows(split, files.rows(), last=split == "train", mark=mark)
-        for row in tqdm(rows, desc=f"check {split}", unit=" lines", disable=None):
-            digest.update(digest_line(source_steps.surface(row.source)))
+        pairs = overlap.pairs(split, files.pairs(), last=split == "train", mark=mark)
+        for pair in tqdm(pairs, desc=f"check {split}", unit=" lines", disable=None):
+            digest.update(digest_line(source_steps.surface(pair.source)))
             if counts["sentences"] < LINES:
-                first[corpus.source_lang].append(row.source)
-                first[corpus.target_lang].append(row.target)
-            row = replace(row, source=source_steps.apply(row.source), target=target_steps.apply(row.target))
+                first[corpus.source_lang].append(pair.source)
+                first[corpus.target_lang].append(pair.target)
+            source, target = source_steps.apply(pair.source), target_steps.apply(pair.target)
+            pair = pair._replace(source=source, target=target)
+            texts = {**pair._asdict(), "current": int(pair.current), "metadata": json.dumps(pair.metadata)}
             for column, output in outputs.items():
-                value = getattr(row, column)
-                output.write((json.dumps(value) if column == "metadata" else value) + "\n")
-            counts.update(sentences=1, documents=row.document != previous, context_only=row.current == "0")
-            previous = row.document
-            text = f"{row.source} {row.target}"
+                output.write(f"{texts[column]}\n")
+            counts.update(sentences=1, documents=pair.document != previous, context_only=not pair.current)
+            previous = pair.document
+            text = f"{pair.source} {pair.target}"
             if SEPARATOR in text or MASK in text:
-                like_symbols.append(f"{files.prefix}:{row.line}")
+                like_symbols.append(f"{files.prefix}:{pair.line}")
     if like_symbols:
         found = f"{SEPARATOR} or {MASK} is read as text in {len(like_symbols)} lines"
         logger.warning("%s: %s", found, named(like_symbols))

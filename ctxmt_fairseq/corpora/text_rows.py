@@ -1,27 +1,15 @@
-"""Reads the rows of a parallel text with document ids in one pass, and checks them line by line."""
+"""Reads the pairs of a parallel text with document ids in one pass, and checks them line by line."""
 
 import itertools
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Tuple
+from typing import Iterator, List, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.text.documents import iterate_ids
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
 from ctxmt_fairseq.text.text_lines import iterate_lines, parse_flag, tidy, together
-
-
-@dataclass(frozen=True)
-class Row:
-    """A sentence pair: line (from 1), tidy texts, document id, ``current`` "0" or "1", metadata by field."""
-
-    line: int
-    source: str
-    target: str
-    document: str
-    current: Optional[str] = None
-    metadata: Dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -60,17 +48,16 @@ class TextFiles:
     def metadata(self) -> MetadataFiles:
         return MetadataFiles.beside(self.prefix)
 
-    def rows(self) -> Iterator[Row]:
-        """Yield the rows in order, and check everything on the way."""
-        rows = self._blank_line_rows() if self.blank_lines else self._id_rows()
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the pairs in order, with tidy texts, and check everything on the way."""
+        pairs = self._blank_line_pairs() if self.blank_lines else self._id_pairs()
         if not self.metadata:
-            return rows
-        known = self.metadata.of_rows((row.line, row) for row in rows)
-        return (replace(row, metadata=values) for row, values in known)
+            return pairs
+        known = self.metadata.of_rows((pair.line, pair) for pair in pairs)
+        return (pair._replace(metadata=values) for pair, values in known)
 
     def documents(self) -> Iterator[List[Pair]]:
-        for name, rows in itertools.groupby(self.rows(), key=lambda row: row.document):
-            yield [Pair(row.source, row.target, name, row.current != "0", row.metadata) for row in rows]
+        return (list(pairs) for _, pairs in itertools.groupby(self.pairs(), key=lambda pair: pair.document))
 
     def _aligned(self, *suffixes: str) -> Iterator[Tuple[int, List[str]]]:
         """Yield the line number and a line of each file; all must be of the same length."""
@@ -82,16 +69,15 @@ class TextFiles:
         if not number:
             raise BadInput("expected text, found no line", columns[0][0])
 
-    def _id_rows(self) -> Iterator[Row]:
+    def _id_pairs(self) -> Iterator[Pair]:
         extra = [suffix for suffix in ("docids", "current") if self.has(suffix)]
         for number, (source, target, *more) in self._aligned(self.source_lang, self.target_lang, *extra):
             values = dict(zip(extra, more, strict=True))
-            current, document = values.get("current"), values.get("docids", str(number))
-            if current is not None:
-                current = str(int(parse_flag(current, self.path("current"), number)))
-            yield Row(number, tidy(source), tidy(target), document, current)
+            current = parse_flag(values.get("current", "1"), self.path("current"), number)
+            document = values.get("docids", str(number))
+            yield Pair(tidy(source), tidy(target), document, current, line=number)
 
-    def _blank_line_rows(self) -> Iterator[Row]:
+    def _blank_line_pairs(self) -> Iterator[Pair]:
         document, between = 0, True
         for number, (source, target) in self._aligned(self.source_lang, self.target_lang):
             source, target = tidy(source), tidy(target)
@@ -106,7 +92,7 @@ class TextFiles:
                 )
             if source:
                 document += between
-                yield Row(number, source, target, str(document))
+                yield Pair(source, target, str(document), line=number)
             between = not source
         if not document:
             raise BadInput("expected text, found only blank lines", self.path(self.source_lang))

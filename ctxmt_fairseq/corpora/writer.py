@@ -30,7 +30,7 @@ class _Corpus:
     def write(self, pairs: List[Pair]) -> None:
         """Write pairs of whole documents. Their ids must be lines, because others would shift or damage all
         behind them; a document that returns, with nothing left of what was between, gets another one."""
-        sources, targets, ids, current, metadata = zip(*pairs, strict=True)
+        sources, targets, ids, current, metadata, _ = zip(*pairs, strict=True)
         for name in dict.fromkeys(ids):
             if not name.strip() or "\n" in name or not is_text(name):
                 raise BadInput(f"expected a document id on one line, found {name!r}")

@@ -8,7 +8,8 @@ from typing import Dict, Iterable, List, Optional, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.corpora.text_rows import Row, TextFiles
+from ctxmt_fairseq.corpora.pairs import Pair
+from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.text.json_files import load_json
 from evidence import systems, training
 from evidence.commands import ctxmt
@@ -146,30 +147,30 @@ def _write_text(place: Workplace, text: Text, folder: Path) -> None:
     (folder / "ready").touch()
 
 
-def _documents(place: Workplace, text: Text, split: str) -> List[List[Row]]:
-    rows = TextFiles(str(place.corpora / text.name / split), "en", text.target).rows()
+def _documents(place: Workplace, text: Text, split: str) -> List[List[Pair]]:
+    pairs = TextFiles(str(place.corpora / text.name / split), "en", text.target).pairs()
     if place.smoke:
-        rows = itertools.islice(rows, SMOKE_LINES if split == "train" else 60)
-    return [list(document) for _, document in itertools.groupby(rows, key=lambda row: row.document)]
+        pairs = itertools.islice(pairs, SMOKE_LINES if split == "train" else 60)
+    return [list(document) for _, document in itertools.groupby(pairs, key=lambda pair: pair.document)]
 
 
-def _write(prefix: Path, text: Text, rows: Iterable[Row]) -> None:
-    columns = zip(*((row.source, row.target, row.document) for row in rows), strict=True)
+def _write(prefix: Path, text: Text, pairs: Iterable[Pair]) -> None:
+    columns = zip(*((pair.source, pair.target, pair.document) for pair in pairs), strict=True)
     for column, kind in zip(columns, text.kinds, strict=True):
         content = "".join(f"{line}\n" for line in column)
         prefix.with_suffix(f".{kind}").write_text(content, encoding="utf-8")
 
 
-def _write_context(folder: Path, text: Text, train: List[List[Row]]) -> None:
+def _write_context(folder: Path, text: Text, train: List[List[Pair]]) -> None:
     several = [document for document in train if len(document) > 1]
     for part, (wanted, before, halves) in PARTS.items():
         _write(folder / part, text, itertools.chain(*several))
         marks = [
             HALVES[number // BLOCK % 2] in halves
             and place >= before
-            and (wanted is None or bool(wanted.search(row.source)))
+            and (wanted is None or bool(wanted.search(pair.source)))
             for number, document in enumerate(several)
-            for place, row in enumerate(document)
+            for place, pair in enumerate(document)
         ]
         _write_marks(folder / f"{part}.current", np.array(marks))
 

@@ -179,7 +179,7 @@ def test_back_translation(translation, last, text, corpus, tmp_path, monkeypatch
     prefix = tmp_path / "synthetic"
     assert main([*arguments, "--corpus", str(prefix), "--tag", "<BT>", "--mark", "origin=synthetic"]) == 0
     assert read(f"{prefix}.fr") == [f"<BT> {line}" for line in translation]
-    rows = list(TextFiles(str(prefix), "fr", "en").rows())  # what ctxmt preprocess and ctxmt corpus mix read
+    rows = list(TextFiles(str(prefix), "fr", "en").pairs())  # what ctxmt preprocess and ctxmt corpus mix read
     assert [row.target for row in rows] == read(corpus / "test2.en")
     assert [row.document for row in rows] == read(corpus / "test2.docids")
     assert all(row.metadata == {"origin": "synthetic"} for row in rows)
@@ -189,7 +189,7 @@ def test_back_translation(translation, last, text, corpus, tmp_path, monkeypatch
     (tmp_path / "synthetic.current").write_text("0\n" * 43)  # of another corpus
     (tmp_path / "real.en").symlink_to(corpus / "test2.en")
     assert main([*arguments, "--corpus", str(prefix), "--tag", "<BT>"]) == 0
-    assert [row.metadata for row in TextFiles(str(prefix), "fr", "en").rows()] == [{}] * 43
+    assert [row.metadata for row in TextFiles(str(prefix), "fr", "en").pairs()] == [{}] * 43
     assert not {path.name for path in tmp_path.iterdir()} & {"synthetic.current", "synthetic.meta.jsonl"}
     assert main([*arguments, "--corpus", str(tmp_path / "real"), "--mark", "origin=real"]) == 0
     assert (tmp_path / "real.en").is_symlink() and read(tmp_path / "real.fr") == translation

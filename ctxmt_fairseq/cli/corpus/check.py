@@ -47,8 +47,8 @@ class Check(OfLanguages):
         if len(reports) > 1 and not faults:
             overlap = Overlap()
             for prefix in reversed(record):
-                rows = TextFiles(prefix, *self.languages).rows()
-                for _ in overlap.rows(prefix, rows, last=prefix == self.prefixes[0]):
+                pairs = TextFiles(prefix, *self.languages).pairs()
+                for _ in overlap.pairs(prefix, pairs, last=prefix == self.prefixes[0]):
                     pass
             record["overlap"] = overlap.as_dict()
             print("\n".join(overlap_lines(record["overlap"])))

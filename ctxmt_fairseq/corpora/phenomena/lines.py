@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import DefaultDict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ctxmt_fairseq.corpora.linguistics.words import word_spans
-from ctxmt_fairseq.corpora.text_rows import Row
+from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.text.annotation import AnnotatedWord
 from ctxmt_fairseq.text.word_tags import Tags
 
 Words = Sequence[AnnotatedWord]
-Pairs = Iterable[Tuple[int, int]]
+Links = Iterable[Tuple[int, int]]  # white-space words of source and target that translate each other
 
 
 class Hit(NamedTuple):
@@ -26,13 +26,13 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """The words of a row, the text of its target, and what each word of the target translates."""
+    """The words of a pair, the text of its target, and what each word of the target translates."""
 
     text: str
     source: Words
     target: Words
     links: Mapping[int, Set[int]]
-    row: Row
+    pair: Pair
 
     def sources(self, word: int) -> List[AnnotatedWord]:
         """What a word of the target translates, in order."""
@@ -50,8 +50,8 @@ class Line:
         return [text for text, _ in parts if text], [tags for text, tags in parts if text]
 
 
-def linked(row: Row, texts: Tuple[str, str], words: Tuple[Words, Words], pairs: Pairs) -> Line:
-    """Put together a row, its texts without blanks at their ends, their words, and which white-space words
+def linked(pair: Pair, texts: Tuple[str, str], words: Tuple[Words, Words], aligned: Links) -> Line:
+    """Put together a pair, its texts without blanks at their ends, their words, and which white-space words
     translate each other."""
     found: Tuple[DefaultDict[int, List[int]], ...] = (defaultdict(list), defaultdict(list))
     for text, its, numbers in zip(texts, words, found, strict=True):
@@ -59,10 +59,10 @@ def linked(row: Row, texts: Tuple[str, str], words: Tuple[Words, Words], pairs: 
         for at, word in enumerate(its):  # belongs to the white-space word in which it begins
             numbers[bisect.bisect(starts, word.start) - 1].append(at)
     links: DefaultDict[int, Set[int]] = defaultdict(set)
-    for i, j in pairs:
+    for i, j in aligned:
         for at in found[1][j]:
             links[at].update(found[0][i])
-    return Line(texts[1], *words, links, row)
+    return Line(texts[1], *words, links, pair)
 
 
 def clause(words: Words, at: int) -> range:

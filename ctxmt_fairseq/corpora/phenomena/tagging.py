@@ -52,17 +52,17 @@ def tagged_lines(
         for given, path, language in zip(annotation, paths, languages, strict=True)
     )
     if alignment is None:
-        pairs = (line.pairs for line in aligned_text(paths))
+        aligned = (line.pairs for line in aligned_text(paths))
     else:
         read = iterate_alignment(alignment, source, target)
-        pairs = ([(i, j) for i, numbers in line.items() for j in numbers] for line in read)
+        aligned = ([(i, j) for i, numbers in line.items() for j in numbers] for line in read)
     texts = ((path, map(str.strip, iterate_lines(path))) for path in paths)
-    columns = [(target, files.rows()), *texts, *zip(paths, words, strict=True), (target, pairs)]
+    columns = [(target, files.pairs()), *texts, *zip(paths, words, strict=True), (target, aligned)]
     lines = (
-        linked(row, (source, target), (its, genders.filled_in(their)), pairs)
-        for row, source, target, its, their, pairs in together(columns)
+        linked(pair, (source, target), (its, genders.filled_in(their)), links)
+        for pair, source, target, its, their, links in together(columns)
     )
-    for _, document in itertools.groupby(lines, key=lambda line: line.row.document):
+    for _, document in itertools.groupby(lines, key=lambda line: line.pair.document):
         cohesion = Cohesion()
         before: Deque[Line] = deque(maxlen=context)  # the nearest first
         for line in document:
@@ -87,7 +87,7 @@ class Suites:
     def add(self, tagged: TaggedLine) -> None:
         """Write the examples of the next line."""
         for tag, (records, current) in self._files.items():
-            wanted = tagged.line.row.current != "0"
+            wanted = tagged.line.pair.current
             hits = [hit for hit in tagged.hits if hit.tag == tag and hit.distance and wanted]
             current.write(b"1\n" if hits else b"0\n")
             if hits:
@@ -96,12 +96,12 @@ class Suites:
 
 
 def _record(tagged: TaggedLine, hit: Hit) -> Dict[str, Any]:
-    line, row, before = tagged.line, tagged.line.row, [each.row for each in tagged.before]
+    line, pair, before = tagged.line, tagged.line.pair, [each.pair for each in tagged.before]
     word = line.target[hit.word]
     record: Dict[str, Any] = {
-        "id": str(row.line), "phenomenon": hit.tag, "distance": hit.distance, "context": TAGS[hit.tag],
-        "source": [*(each.source for each in before), row.source], "current": len(before),
-        "expected": word.text, "reference": row.target, **({"meta": row.metadata} if row.metadata else {}),
+        "id": str(pair.line), "phenomenon": hit.tag, "distance": hit.distance, "context": TAGS[hit.tag],
+        "source": [*(each.source for each in before), pair.source], "current": len(before),
+        "expected": word.text, "reference": pair.target, **({"meta": pair.metadata} if pair.metadata else {}),
     }  # fmt: skip
     if hit.others:
         forms = [word.text, *(each.capitalize() if word.text[0].isupper() else each for each in hit.others)]

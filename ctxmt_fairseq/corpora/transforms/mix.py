@@ -51,7 +51,7 @@ def repetitions(corpora: Sequence[Any], ratios: Sequence[Fraction]) -> List[Frac
 
     The smallest is 1: that corpus is taken once. Lines that are only context do not count.
     """
-    sizes = [sum(row.current != "0" for row in files.rows()) for files in corpora]
+    sizes = [sum(pair.current for pair in files.pairs()) for files in corpora]
     for files, size in zip(corpora, sizes, strict=True):
         if not size:
             raise BadInput("has no sentences, only context", files.prefix)

@@ -11,7 +11,8 @@ from typing import Iterable, Iterator, List, NamedTuple, Optional, Tuple, TypeVa
 
 import numpy as np
 
-from ctxmt_fairseq.corpora.text_rows import Row, TextFiles
+from ctxmt_fairseq.corpora.pairs import Pair
+from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, DOCUMENT
 from ctxmt_fairseq.evaluation.probe.cxmi import token_bits
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText, probed_text
@@ -28,7 +29,7 @@ T = TypeVar("T")
 
 
 class _Line(NamedTuple):
-    row: Row
+    pair: Pair
     tags: Optional[Tags]
 
 
@@ -70,10 +71,10 @@ def streamed_words(
         bits = token_bits(*(scorer.scores(each, progress=False) for each in conditions))
         known = None if tags is None else [line.tags or [] for line in lines]
         found = {
-            each.line - 1: each._replace(line=lines[each.line - 1].row.line)
+            each.line - 1: each._replace(line=lines[each.line - 1].pair.line)
             for each in sentence_words(text, loaded.target_subwords, bits, known)
         }
-        wanted = sum(line.row.current != "0" for line in lines[own])
+        wanted = sum(line.pair.current for line in lines[own])
         too_long += wanted - len(found)
         yield from (found.get(place) for place in range(own.start, own.stop))
     if too_long:
@@ -82,26 +83,26 @@ def streamed_words(
 
 def _lines(prefix: PathLike, loaded: LoadedModels, tags: Optional[PathLike]) -> Iterator[_Line]:
     files = TextFiles(str(prefix), *loaded.languages)
-    rows = files.rows()
+    pairs = files.pairs()
     if tags is None:
-        return (_Line(row, None) for row in rows)
-    columns = together([(files.path(files.target_lang), rows), (tags, iterate_tags(tags))])
+        return (_Line(pair, None) for pair in pairs)
+    columns = together([(files.path(files.target_lang), pairs), (tags, iterate_tags(tags))])
     surface = loaded.target_subwords.steps.surface  # whose words are those of ``ProbedText.references``
-    return (_Line(row, line_tags.of(words_of(surface(row.target)))) for row, line_tags in columns)
+    return (_Line(pair, line_tags.of(words_of(surface(pair.target)))) for pair, line_tags in columns)
 
 
 def _text(loaded: LoadedModels, lines: List[_Line], own: slice) -> ProbedText:
     """What the models read of these lines, of which some are translated."""
-    rows = [line.row for line in lines]
+    pairs = [line.pair for line in lines]
     text = probed_text(
         loaded,
-        [row.source for row in rows],
-        [row.target for row in rows],
-        Documents.from_ids([row.document for row in rows]),
+        [pair.source for pair in pairs],
+        [pair.target for pair in pairs],
+        Documents.from_ids([pair.document for pair in pairs]),
         np.arange(own.start, own.stop),
-        [row.metadata for row in rows],
+        [pair.metadata for pair in pairs],
     )
     source, target = loaded.limits
-    wanted = [line for line in range(own.start, own.stop) if rows[line].current != "0"]
+    wanted = [line for line in range(own.start, own.stop) if pairs[line].current]
     fits = (len(text.sources[line]) <= source and len(text.targets[line]) <= target for line in wanted)
     return replace(text, current=np.array([*itertools.compress(wanted, fits)], np.int64))

@@ -101,7 +101,7 @@ def test_faults_are_what_the_reader_refuses(tmp_path_factory, data):
     lines[place : place + data.draw(st.integers(0, 1))] = [damage]
     path.write_bytes(b"".join(lines))
     try:
-        list(TextFiles(str(prefix), "en", "de").rows())
+        list(TextFiles(str(prefix), "en", "de").pairs())
         refused = False
     except BadInput:
         refused = True

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.overlap import Overlap, overlap_lines
-from ctxmt_fairseq.corpora.text_rows import Row
+from ctxmt_fairseq.corpora.pairs import Pair
 from tests.helpers.corpus_files import write_corpus_files
 
 LANGUAGES = ("--source-lang", "en", "--target-lang", "de")
@@ -28,15 +28,15 @@ TEST = [
 ]
 
 
-def rows(lines):
-    return [Row(number, *line[:3], *line[3:]) for number, line in enumerate(lines, 1)]
+def pairs(lines):
+    return [Pair(*line, line=number) for number, line in enumerate(lines, 1)]
 
 
 def compared(**splits):
     """``as_dict`` of splits, the last of which is read first."""
     overlap = Overlap()
     for name in reversed(splits):
-        assert list(overlap.rows(name, rows(splits[name]))) == rows(splits[name])
+        assert list(overlap.pairs(name, pairs(splits[name]))) == pairs(splits[name])
     return overlap.as_dict()
 
 
@@ -63,7 +63,7 @@ def test_marks_and_punctuation_tell_apart_what_differs():
 
 def test_lines_of_context_are_no_pairs():
     found = compared(
-        train=[("A", "B", "a", "0"), ("C", "D", "a", "1")], test=[("A", "B", "a"), ("C", "D", "a", "0")]
+        train=[("A", "B", "a", False), ("C", "D", "a")], test=[("A", "B", "a"), ("C", "D", "a", False)]
     )
     assert found["train"]["test"] == {"pairs": [0, 0, 1], "sources": [0, 0, 1], "documents": [1, 1, 1]}
 
