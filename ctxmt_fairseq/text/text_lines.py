@@ -21,6 +21,7 @@ PathLike = Union[str, Path]
 T = TypeVar("T")
 _ESCAPE = "surrogateescape"
 _NO_TEXT = re.compile("[\\0\ud800-\udfff]")  # NUL, and what ``_ESCAPE`` makes of bytes that are not UTF-8
+_EQUAL = re.compile(rb"([^\n]*\n|[^\n]+)\1*")  # a line that is repeated; the last one may lack its newline
 _BLOCK = 2**18  # bytes that are read at once
 LARGEST = 2**28  # bytes of a text that is read as a whole, decompressed; a larger one is an attack
 LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata has, and few enough to keep
@@ -146,38 +147,22 @@ def raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
 
 def equal_lines(stream: BinaryIO, path: PathLike) -> Iterator[Tuple[bytes, int]]:
     """Yield spans of equal lines: the line with its newline, and how often it is repeated. A span may come in
-    parts.
-
-    Long spans take hardly any time, because blocks of repeated lines are compared, each twice as long as the
-    one before.
-    """
-    text, at, number = b"", 0, 1
-    while True:
-        end = text.find(b"\n", at) + 1 or len(text)
-        if end == len(text):  # the line may go on
-            if end - at > LONGEST_LINE:
-                break
-            try:
-                more = stream.read(_BLOCK)
-            except Exception as error:
-                raise as_damage(error, path, number) from None
-            if more:
-                text, at = text[at:] + more, 0
-                continue
-            if at == end:
-                return
-        line, block, count = text[at:end], text[at:end], 0
-        if len(line) > LONGEST_LINE:
-            break
-        while text.startswith(block, at):
-            at, count, block = at + len(block), count + len(block) // len(line), block + block
-        while len(block) > len(line):
-            block = block[: len(block) // 2]
-            if text.startswith(block, at):
-                at, count = at + len(block), count + len(block) // len(line)
-        yield line, count
-        number += count
-    raise BadInput(f"expected lines of at most {LONGEST_LINE} bytes", path, number)
+    parts."""
+    number, rest, more = 1, b"", b"\n"
+    while more:
+        try:
+            more = stream.read(_BLOCK)
+        except Exception as error:
+            raise as_damage(error, path, number) from None
+        text = rest + more
+        whole = text.rfind(b"\n") + 1 if more else len(text)
+        for span in _EQUAL.finditer(text, 0, whole):
+            count = len(span[0]) // len(span[1])
+            yield span[1], count
+            number += count
+        rest = text[whole:]
+        if len(rest) > LONGEST_LINE:
+            raise BadInput(f"expected lines of at most {LONGEST_LINE} bytes", path, number)
 
 
 def decode_line(raw: bytes, path: PathLike, number: int) -> str:

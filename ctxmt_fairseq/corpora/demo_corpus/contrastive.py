@@ -29,49 +29,41 @@ class Plan(NamedTuple):
         return self.name + SUFFIXES[self.format]
 
 
-def _about(name: str, format: str, context: str, distances: Tuple[int, ...], description: str, twin) -> Plan:
-    """A set whose phenomenon is its name."""
-    return Plan(name, format, name, context, distances, description, twin)
-
-
-def _pronoun(far: int) -> Plan:
-    description = f"il/elle, ils/elles, le/la by the gender of the antecedent at distance {far}"
-    return Plan(
-        f"pronoun-distance-{far}", "opensubs", "pronoun", SOURCE, (far,), description, TwinMaker.pronoun
-    )
-
-
-def _formality(name: str, description: str, twin, context: str = METADATA, distance: int = 0) -> Plan:
-    return Plan(name, "jsonl", "formality", context, (distance,), f"tu or vous, by {description}", twin)
-
-
 PLANS = (
-    *map(_pronoun, (1, 2, 3)),
-    _about("lexical-choice", "bawden", SOURCE, (1,),
-           "one of two senses of an English word, by the previous source sentence", TwinMaker.lexical_choice),
-    _about("ellipsis", "voita", SOURCE, (1,),
-           "the verb that the English leaves out, by the previous sentence", TwinMaker.ellipsis),
-    _about("lexical-cohesion", "voita", TARGET, (1, 2, 3),
-           "one of two French forms of a name or noun, as translated before", TwinMaker.cohesion),
-    _about("deixis", "voita", TARGET, (1, 2, 3), "tu or vous, as translated before", TwinMaker.deixis),
-    _formality("formality", '"Informal chit-chat" or "Formal conversation"', TwinMaker.formality),
-    _formality("formality-unseen", "texts that no document has, in words of stated formality",
-               TwinMaker.formality_unseen),
-    _about("speaker-gender", "jsonl", METADATA, (0,), "agreement with the speaker, by metadata",
-           TwinMaker.speaker),
-    _about("addressee-gender", "jsonl", METADATA, (0,), "agreement with the addressee, by metadata",
-           TwinMaker.addressee),
-    _about("cataphora", "jsonl", NEXT, (-1,),
-           "il/elle, ils/elles by the gender of the thing that the next sentence names", TwinMaker.cataphora),
-    _formality("formality-zero-shot", "texts that share no stem of a content word with any document",
-               TwinMaker.formality_zero_shot),
+    *(Plan(f"pronoun-distance-{far}", "opensubs", "pronoun", SOURCE, (far,),
+           f"il/elle, ils/elles, le/la by the gender of the antecedent at distance {far}", TwinMaker.pronoun)
+      for far in (1, 2, 3)),
+    Plan("lexical-choice", "bawden", "lexical-choice", SOURCE, (1,),
+         "one of two senses of an English word, by the previous source sentence", TwinMaker.lexical_choice),
+    Plan("ellipsis", "voita", "ellipsis", SOURCE, (1,),
+         "the verb that the English leaves out, by the previous sentence", TwinMaker.ellipsis),
+    Plan("lexical-cohesion", "voita", "lexical-cohesion", TARGET, (1, 2, 3),
+         "one of two French forms of a name or noun, as translated before", TwinMaker.cohesion),
+    Plan("deixis", "voita", "deixis", TARGET, (1, 2, 3), "tu or vous, as translated before",
+         TwinMaker.deixis),
+    Plan("formality", "jsonl", "formality", METADATA, (0,),
+         'tu or vous, by "Informal chit-chat" or "Formal conversation"', TwinMaker.formality),
+    Plan("formality-unseen", "jsonl", "formality", METADATA, (0,),
+         "tu or vous, by texts that no document has, in words of stated formality",
+         TwinMaker.formality_unseen),
+    Plan("speaker-gender", "jsonl", "speaker-gender", METADATA, (0,),
+         "agreement with the speaker, by metadata", TwinMaker.speaker),
+    Plan("addressee-gender", "jsonl", "addressee-gender", METADATA, (0,),
+         "agreement with the addressee, by metadata", TwinMaker.addressee),
+    Plan("cataphora", "jsonl", "cataphora", NEXT, (-1,),
+         "il/elle, ils/elles by the gender of the thing that the next sentence names", TwinMaker.cataphora),
+    Plan("formality-zero-shot", "jsonl", "formality", METADATA, (0,),
+         "tu or vous, by texts that share no stem of a content word with any document",
+         TwinMaker.formality_zero_shot),
 )  # fmt: skip
 # These sets test what the documents show of a register that they do not state.
 IMPLIED_PLANS = (
-    _formality("formality-genre", "a genre of the training documents", TwinMaker.implied_by_genre),
-    _formality("formality-plot", "a plot of the training documents", TwinMaker.implied_by_plot),
-    _formality("formality-previous", "a previous sentence of the setting", TwinMaker.implied_by_sentence,
-               SOURCE, 1),
+    Plan("formality-genre", "jsonl", "formality", METADATA, (0,),
+         "tu or vous, by a genre of the training documents", TwinMaker.implied_by_genre),
+    Plan("formality-plot", "jsonl", "formality", METADATA, (0,),
+         "tu or vous, by a plot of the training documents", TwinMaker.implied_by_plot),
+    Plan("formality-previous", "jsonl", "formality", SOURCE, (1,),
+         "tu or vous, by a previous sentence of the setting", TwinMaker.implied_by_sentence),
 )  # fmt: skip
 
 

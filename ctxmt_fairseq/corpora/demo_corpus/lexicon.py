@@ -9,7 +9,12 @@ import yaml
 
 MASCULINE, FEMININE = GENDERS = 0, 1
 SINGULAR, PLURAL = 0, 1
-DETERMINERS = ("indefinite", "definite", "demonstrative")
+_DETERMINERS = {  # in English: singular, plural; in French: masculine, feminine, plural
+    "indefinite": ("a", "some", "un", "une", "des"),
+    "definite": ("the", "the", "le", "la", "les"),
+    "demonstrative": ("this", "these", "ce", "cette", "ces"),
+}
+DETERMINERS = tuple(_DETERMINERS)
 
 
 class Pair(NamedTuple):
@@ -124,18 +129,13 @@ def elides(word: str) -> bool:
     return word[0].lower() in "aàâeéèêiîoôuûh"
 
 
-def of(name: str) -> str:
-    """``de`` before a name."""
-    return f"d'{name}" if elides(name) else f"de {name}"
-
-
-def that(clause: str) -> str:
-    """``que`` before a clause."""
-    return f"qu'{clause}" if elides(clause) else f"que {clause}"
+def before(word: str, small: str) -> str:
+    """A word, or what begins with it, behind le, la, de or que."""
+    return f"{small[:-1]}'{word}" if elides(word) else f"{small} {word}"
 
 
 def the(word: str, gender: int) -> str:
-    return f"l'{word}" if elides(word) else f"{'la' if gender == FEMININE else 'le'} {word}"
+    return before(word, "la" if gender == FEMININE else "le")
 
 
 def of_the(word: str, gender: int) -> str:
@@ -144,28 +144,22 @@ def of_the(word: str, gender: int) -> str:
 
 
 def french_phrase(noun: Noun, number: int, determiner: str) -> str:
-    feminine = noun.gender == FEMININE
+    _, _, masculine, feminine, plural = _DETERMINERS[determiner]
     if number == PLURAL:
-        plural = {"indefinite": "des", "definite": "les", "demonstrative": "ces"}
-        return f"{plural[determiner]} {noun.fr}s"
+        return f"{plural} {noun.fr}s"
     if determiner == "definite":
         return the(noun.fr, noun.gender)
-    if determiner == "indefinite":
-        return f"{'une' if feminine else 'un'} {noun.fr}"
-    return f"{'cette' if feminine else 'cet' if elides(noun.fr) else 'ce'} {noun.fr}"
+    if noun.gender == FEMININE:
+        return f"{feminine} {noun.fr}"
+    return f"{'cet' if masculine == 'ce' and elides(noun.fr) else masculine} {noun.fr}"
 
 
 def english_phrase(noun: Noun, number: int, determiner: str) -> str:
     """The English of ``french_phrase``."""
+    singular, plural, *_ = _DETERMINERS[determiner]
     if number == PLURAL:
-        plural = {"indefinite": "some", "definite": "the", "demonstrative": "these"}
-        return f"{plural[determiner]} {noun.en}s"
-    singular = {
-        "indefinite": "an" if noun.en[0] in "aeiou" else "a",
-        "definite": "the",
-        "demonstrative": "this",
-    }
-    return f"{singular[determiner]} {noun.en}"
+        return f"{plural} {noun.en}s"
+    return f"{'an' if singular == 'a' and noun.en[0] in 'aeiou' else singular} {noun.en}"
 
 
 def agree(adjective: Adjective, gender: int, number: int) -> str:

@@ -189,7 +189,9 @@ def homograph_lines(homograph: words.Homograph) -> List[Sentence]:
 def term_lines(term: words.Term) -> List[Sentence]:
     """Two variants: the French forms of the term."""
     forms = [form if term.is_name else words.the(form, words.MASCULINE) for form in term.fr]
-    about = [words.of(form) if term.is_name else words.of_the(form, words.MASCULINE) for form in term.fr]
+    about = [
+        words.before(form, "de") if term.is_name else words.of_the(form, words.MASCULINE) for form in term.fr
+    ]
     met = (
         f"{{who.en}} {{did.en}} {term.en} {{when.en}}.",
         *(f"{{who.fr}} {{did.fr}} {x} {{when.fr}}." for x in forms),
@@ -214,7 +216,7 @@ def ellipsis_lines() -> List[Sentence]:
     """One variant per verb, in the order of ``lexicon.VERBS``: the verb that the English leaves out."""
     lines = [("But I did.", "Mais moi, j'ai"), ("But we did.", "Mais nous avons"), ("I did.", "Moi, j'ai")]
     for en, fr in (("everybody else", "tous les autres"), ("the others", "les autres")):
-        lines += [(f"{en} did.", f"{fr} ont"), (f"did {en}?", f"est-ce {words.that(fr)} ont")]
+        lines += [(f"{en} did.", f"{fr} ont"), (f"did {en}?", f"est-ce {words.before(fr, 'que')} ont")]
         lines.append((f"but {en} did.", f"mais {fr} ont"))
     ends = {"?": " ?", ".": "."}
     return [_sentence(en, *(f"{fr} {verb.done}{ends[en[-1]]}" for verb in words.VERBS)) for en, fr in lines]
