@@ -53,8 +53,7 @@ def read_coreference(path: PathLike, sentences: Sequence[str]) -> List[Reference
     found: List[Reference] = []
     seen = set()
     for place, record in json_lines(path):
-        line, span = _line(place, record, sentences), _span(place, get(place, record, "pronoun", list))
-        text = _text(place, sentences[line], span)
+        line, span, text = _stretch(place, record, "pronoun", sentences)
         source = get(place, record, "source", str)
         if (line, span, source) in seen:
             raise place.error(f"the pronoun at {list(span)} of line {line + 1} is there twice from {source}")
@@ -62,14 +61,10 @@ def read_coreference(path: PathLike, sentences: Sequence[str]) -> List[Reference
         antecedent = None
         given = get(place, record, "antecedent", dict, null=True)
         if given is not None:
-            antecedent = Antecedent(
-                _line(place, given, sentences),
-                _span(place, get(place, given, "span", list)),
-                get(place, given, "nominal", bool),
-            )
-            _text(place, sentences[antecedent.line], antecedent.span)
-            if antecedent.line > line:
-                found_there = f"found {antecedent.line + 1}"
+            its_line, its_span, _ = _stretch(place, given, "span", sentences)
+            antecedent = Antecedent(its_line, its_span, get(place, given, "nominal", bool))
+            if its_line > line:
+                found_there = f"found {its_line + 1}"
                 raise place.error(f"expected an antecedent up to line {line + 1}, {found_there}")
         found.append(Reference(line, span, text if text == "I" else text.lower(), antecedent, source))
     if not found:
@@ -85,22 +80,15 @@ def only_source(references: Sequence[Reference], chosen: Optional[str], option: 
     return chosen or sources[0]
 
 
-def _line(place: Place, record: Any, sentences: Sequence[str]) -> int:
-    line = get(place, record, "line", int)
+def _stretch(place: Place, record: Any, key: str, sentences: Sequence[str]) -> Tuple[int, Span, str]:
+    """Read the line, from 0, the places at ``key``, and the text there."""
+    line, value = get(place, record, "line", int), get(place, record, key, list)
     if not 1 <= line <= len(sentences):
         raise place.error(f"expected a line from 1 to {len(sentences)}, found {line}")
-    return line - 1
-
-
-def _span(place: Place, value: List[Any]) -> Span:
-    if len(value) != 2 or not all(isinstance(each, int) and not isinstance(each, bool) for each in value):
+    if len(value) != 2 or not all(type(each) is int for each in value):
         raise place.error(f"expected [start, end], found {value}"[:200])
-    return value[0], value[1]
-
-
-def _text(place: Place, sentence: str, span: Span) -> str:
-    start, end = span
+    (start, end), sentence = value, sentences[line - 1]
     if not 0 <= start < end <= len(sentence):
         within = f"the {len(sentence)} characters of the line"
-        raise place.error(f"expected places within {within}, found {list(span)}")
-    return sentence[start:end]
+        raise place.error(f"expected places within {within}, found {value}")
+    return line - 1, (start, end), sentence[start:end]
