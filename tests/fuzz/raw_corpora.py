@@ -5,8 +5,8 @@ import io
 import json
 import zipfile
 
-from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
+from ctxmt_fairseq.corpora.transforms.pair_scores import pair_hash
 from tests.helpers.public_corpora import SAMPLES, SCAT
 
 _TALKS = """<doc docid="1" genre="lectures">

@@ -19,7 +19,7 @@ class Deduplicate(NewCorpus, OfCorpus):
     def parts(self) -> Iterator[Part]:
         import numpy as np
 
-        from ctxmt_fairseq.corpora.pair_hashes import pair_hash
+        from ctxmt_fairseq.corpora.transforms.pair_scores import pair_hash
 
         files = self.text_files(ids_optional=True)
         copies = ((pair_hash(pair), not pair.current) for document in files.documents() for pair in document)

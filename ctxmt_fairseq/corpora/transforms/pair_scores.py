@@ -1,5 +1,7 @@
-"""Writes and reads scores of pairs: the first line describes them, each other has a hash and scores."""
+"""Tells which pairs are alike by hashes, and writes and reads scores of pairs: the first line describes them,
+each other has a hash and scores."""
 
+import hashlib
 import itertools
 import math
 from typing import Any, Callable, Dict, Iterable, List, Sequence
@@ -10,13 +12,31 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import check_outputs, regular_file
 from ctxmt_fairseq.base.journal import Journal, json_line, partial_file
-from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.corpora.workers import chunks
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
 Score = Callable[[List[Pair]], Sequence[np.ndarray]]
 BATCH = 2048  # pairs that are scored, and kept, together
+
+
+def pair_hash(pair: Pair) -> int:
+    """64 bits of a pair's two texts."""
+    digest = hashlib.blake2b(f"{pair.source}\t{pair.target}".encode(), digest_size=8)
+    return int.from_bytes(digest.digest(), "big")
+
+
+def pair_hashes(pairs: Iterable[Pair]) -> np.ndarray:
+    """The hashes of N pairs, (N,) uint64."""
+    return np.fromiter(map(pair_hash, pairs), np.uint64)
+
+
+def among(values: np.ndarray, ordered: np.ndarray) -> np.ndarray:
+    """Tell which values are in a sorted array, (N,) bool."""
+    if not len(ordered):
+        return np.zeros(len(values), bool)
+    places = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    return ordered[places] == values
 
 
 def write_scores(
@@ -67,10 +87,9 @@ class ScoreTable:
 
     def of(self, hashes: np.ndarray) -> np.ndarray:
         """The scores (N,) of pairs by their hashes (N,); 0 for a pair that has none."""
-        if not len(self._hashes):
-            return np.zeros(len(hashes))
-        places = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
-        return np.where(self._hashes[places] == hashes, self._scores[places], 0.0)
+        known, scores = among(hashes, self._hashes), np.zeros(len(hashes))
+        scores[known] = self._scores[np.searchsorted(self._hashes, hashes[known])]
+        return scores
 
 
 def _scores(lines: Iterable[str], path: PathLike) -> Any:

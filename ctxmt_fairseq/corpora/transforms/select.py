@@ -45,8 +45,7 @@ class Select(NewCorpus, OfCorpus):
         every document: id, pairs, mean score, and 1 if it is kept, else 0."""
         import numpy as np
 
-        from ctxmt_fairseq.corpora.pair_hashes import pair_hashes
-        from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable
+        from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable, pair_hashes
 
         tables = [ScoreTable(path) for path in self.scores]
         for document in self.text_files().documents():

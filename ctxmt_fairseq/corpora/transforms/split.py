@@ -41,7 +41,7 @@ class Split(NewCorpus, OfCorpus):
         compared by 64 bits, in memory for held-out pairs; lines that are only context do not count."""
         import numpy as np
 
-        from ctxmt_fairseq.corpora.pair_hashes import among, pair_hash, pair_hashes
+        from ctxmt_fairseq.corpora.transforms.pair_scores import among, pair_hash, pair_hashes
 
         files, missing = self.text_files(), set(held_out.listed)
         own = [array("Q") for _ in held_out.prefixes]  # the hashes of each held-out corpus

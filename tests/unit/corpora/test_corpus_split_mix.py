@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.films import HeldOut
-from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.transforms.mix import mix
+from ctxmt_fairseq.corpora.transforms.pair_scores import pair_hash
 from ctxmt_fairseq.corpora.transforms.split import Split
 from tests.helpers.corpus_files import read_corpus_files, write_corpus_files
 

@@ -18,9 +18,8 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED
 from ctxmt_fairseq.checkpoints.reading import read
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.corpora.pair_hashes import pair_hashes
 from ctxmt_fairseq.corpora.text_rows import TextFiles
-from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable
+from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable, pair_hashes
 from ctxmt_fairseq.generation.language_models import load_language_model
 from ctxmt_fairseq.generation.loading import load_models
 from tests.helpers.corpus_files import write_corpus_files

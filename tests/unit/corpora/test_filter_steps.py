@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.base import journal
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.corpora.transforms import pair_scores
 from ctxmt_fairseq.corpora.transforms.deduplicate import Deduplicate
-from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable, adequacy, domain
+from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable, adequacy, domain, pair_hash
 from ctxmt_fairseq.corpora.transforms.select import Select
 from tests.helpers.corpus_files import read_corpus_files, write_corpus_files
 from tests.helpers.corpus_filter import files_of, refused, run
