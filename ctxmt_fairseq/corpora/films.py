@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from typing import Callable, FrozenSet, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pairs import whole_document
@@ -64,15 +64,14 @@ class HeldOut:
     Attributes:
         prefixes: those of the held-out corpora.
         key: turns a document's id into what the selections name.
-        listed: all that a list names.
+        listed: all that a list names -> the number of its corpus.
     """
 
     def __init__(self, selections: Sequence[str], by: str = "film"):
         self.key: Callable[[str], str] = _film_or_document if by == "film" else whole_document
         normal = normal_id if by == "film" else lambda text: whole_document(document_id(text))
         self.prefixes: List[str] = []
-        self.listed: Set[str] = set()
-        self._lists: List[Tuple[int, FrozenSet[str]]] = []
+        self.listed: Dict[str, int] = {}
         self._shares: List[Tuple[int, float]] = []
         named = Counter(selection.rpartition("=")[2] for selection in selections)
         seen: Counter = Counter()
@@ -88,18 +87,15 @@ class HeldOut:
                 listed = list(filter(str.strip, iterate_lines(which)))
                 start, end = (len(listed) * (seen[which] + more) // named[which] for more in (0, 1))
                 seen[which] += 1
-                names = frozenset(map(normal, listed[start:end]))
-                self._lists.append((number, names))
-                self.listed |= names
+                self.listed = dict.fromkeys(map(normal, listed[start:end]), number) | self.listed
         if sum(share for _, share in self._shares) > 1:
             raise BadInput("--held-out: the shares are more than 1 together")
 
     def __call__(self, document: str) -> int:
         """The number of a document's held-out corpus, or 0 for the main corpus."""
         film = self.key(document)
-        for number, films in self._lists:
-            if film in films:
-                return number
+        if film in self.listed:
+            return self.listed[film]
         place = int.from_bytes(hashlib.sha256(film.encode()).digest()[:8], "big") / 2**64
         for number, share in self._shares:
             if place < share:

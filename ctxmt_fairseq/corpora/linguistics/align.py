@@ -34,14 +34,9 @@ class Tokens(NamedTuple):
     @classmethod
     def of(cls, sentence: str) -> "Tokens":
         """Split by ``lexical_parts``: a word is the same with a comma, and a comma never ties two words."""
-        texts: List[str] = []
-        words: List[int] = []
-        sentence_words = sentence.split()
-        for number, word in enumerate(sentence_words):
-            parts = lexical_parts(word.lower())
-            texts += parts
-            words += [number] * len(parts)
-        return cls(texts, words, len(sentence_words))
+        parts = [lexical_parts(word.lower()) for word in sentence.split()]
+        words = [number for number, each in enumerate(parts) for _ in each]
+        return cls([part for each in parts for part in each], words, len(parts))
 
 
 class AlignedLine(NamedTuple):

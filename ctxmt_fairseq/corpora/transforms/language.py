@@ -102,33 +102,29 @@ class Language(NewCorpus, OfCorpus):
         admitted = [codes or [primary(own)] for codes, own in zip(given, self.languages, strict=True)]
         check_codes(itertools.chain(*admitted))
         judge = Judge(self.threshold, self.min_letters)
-        work = functools.partial(_batch, admitted, judge, self.as_context)
+        work = functools.partial(_parts, admitted, judge, self.as_context)
         documents = self.text_files(ids_optional=True).documents()
         return itertools.chain.from_iterable(in_order(work, chunks(documents, 500), self.workers))
 
 
-def _batch(
+def _parts(
     admitted: Sequence[Sequence[str]], judge: Judge, as_context: bool, documents: List[List[Pair]]
 ) -> List[Part]:
-    return [_document(admitted, judge, as_context, document) for document in documents]
-
-
-def _document(
-    admitted: Sequence[Sequence[str]], judge: Judge, as_context: bool, document: List[Pair]
-) -> Part:
-    texts = [pair.source for pair in document], [pair.target for pair in document]
-    sides = [judge.foreign(lines, codes) for lines, codes in zip(texts, admitted, strict=True)]
-    reasons = [
-        "source in another language" if source else "target in another language" if target else ""
-        for source, target in zip(*sides, strict=True)
-    ]
-    found = Counter(reason for reason in reasons if reason)
-    if as_context:
-        marked = [
-            pair._replace(current=pair.current and not reason)
-            for pair, reason in zip(document, reasons, strict=True)
+    parts = []
+    for document in documents:
+        texts = [pair.source for pair in document], [pair.target for pair in document]
+        sides = [judge.foreign(lines, codes) for lines, codes in zip(texts, admitted, strict=True)]
+        reasons = [
+            "source in another language" if source else "target in another language" if target else ""
+            for source, target in zip(*sides, strict=True)
         ]
-        remarks = {f"{reason}, kept as context": number for reason, number in found.items()}
-        return Part(marked, Account(len(document), len(document), remarks=remarks))
-    kept = [place for place, reason in enumerate(reasons) if not reason]
-    return Part(runs(document, kept), Account(len(document), len(kept), found))
+        found, read = Counter(filter(None, reasons)), len(document)
+        if as_context:
+            rows = zip(document, reasons, strict=True)
+            marked = [pair._replace(current=pair.current and not reason) for pair, reason in rows]
+            remarks = {f"{reason}, kept as context": number for reason, number in found.items()}
+            parts.append(Part(marked, Account(read, read, remarks=remarks)))
+        else:
+            kept = [place for place, reason in enumerate(reasons) if not reason]
+            parts.append(Part(runs(document, kept), Account(read, len(kept), found)))
+    return parts
