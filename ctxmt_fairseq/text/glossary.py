@@ -1,13 +1,11 @@
 """A glossary: terms of the source language, and what each must become in a translation."""
 
 import unicodedata
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
+from typing import Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.languages import marks_and_words
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, tidy
-
-_END = ""  # no word; below it stands what the words on the way to it become
 
 
 def _words(text: str) -> List[str]:
@@ -27,7 +25,8 @@ class Glossary:
 
     def __init__(self) -> None:
         self.entries: Dict[str, str] = {}
-        self._words: Dict[str, Any] = {}
+        self._targets: Dict[Tuple[str, ...], str] = {}  # by the words of a source term
+        self._longest = 0  # in words
 
     def add(self, source: str, target: str, place: PathLike, line: Optional[int] = None) -> None:
         """Add an entry, which may be there already.
@@ -45,22 +44,19 @@ class Glossary:
             )
         capital = source[0].upper() + source[1:]
         for term in [source] if capital in self.entries else [source, capital]:
-            node = self._words
-            for word in _words(term):
-                node = node.setdefault(word, {})
-            node[_END] = target
+            words = (*_words(term),)
+            self._targets[words] = target
+            self._longest = max(self._longest, len(words))
 
     def terms(self, sentence: str) -> List[str]:
         """The target terms that a source sentence asks for, each once, in the order of their source terms."""
-        words, found, at = _words(sentence), {}, 0
+        words, found, at = (*_words(sentence),), [], 0
         while at < len(words):
-            node, end, place = self._words, at + 1, at
-            while place < len(words) and (node := node.get(words[place], {})):
-                place += 1
-                if _END in node:
-                    found[at], end = node[_END], place
-            at = end
-        return [*dict.fromkeys(found.values())]
+            sizes = range(self._longest, 0, -1)
+            size = next((size for size in sizes if words[at : at + size] in self._targets), 0)
+            found += [self._targets[words[at : at + size]]] if size else []
+            at += size or 1
+        return [*dict.fromkeys(found)]
 
 
 def missing(sentence: str, terms: Iterable[str]) -> List[str]:
@@ -72,7 +68,7 @@ def missing(sentence: str, terms: Iterable[str]) -> List[str]:
         if (at := next(places, None)) is None:
             lost.append(term)
         else:
-            words[at : at + len(wanted)] = [_END]
+            words[at : at + len(wanted)] = [""]  # no word
     return lost
 
 

@@ -7,7 +7,6 @@ The metadata state the register, or a setting implies it by genre, plot, and sen
 """
 
 import random
-from dataclasses import dataclass
 from typing import Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -21,134 +20,121 @@ Pair = Tuple[str, str]
 HeldOut = Set[Tuple[str, str]]
 
 
-@dataclass(frozen=True)
 class Situation:
-    """What the English of a document does not tell; register, speaker, addressee and ``form``, in which
-    French has the ``term``, are 0 or 1. ``setting`` implies the register, if the metadata do not state it."""
+    """What the English of a document does not tell, and its sentences and scenes; all is drawn with ``rng``.
+    Register, speaker, addressee and ``form``, in which French has the ``term``, are 0 or 1. If ``implied``, a
+    ``setting`` implies the register, which the metadata do not state."""
 
-    register: int
-    speaker: int
-    addressee: int
-    term: words.Term
-    form: int
-    setting: Optional[words.Setting]
+    def __init__(self, rng: random.Random, implied: bool):
+        self.rng = rng
+        self.register, self.speaker, self.addressee, self.form = (rng.randrange(2) for _ in range(4))
+        self.term = rng.choice(words.TERMS)
+        self.setting = rng.choice(words.SETTINGS[self.register]) if implied else None
 
-    @classmethod
-    def draw(cls, rng: random.Random, implied: bool) -> "Situation":
-        register, speaker, addressee, form = (rng.randrange(2) for _ in range(4))
-        term = rng.choice(words.TERMS)
-        setting = rng.choice(words.SETTINGS[register]) if implied else None
-        return cls(register, speaker, addressee, term, form, setting)
-
-    def metadata(self, rng: random.Random) -> Dict[str, str]:
+    def metadata(self) -> Dict[str, str]:
         """Draw the document's metadata; each field is missing in one document of five."""
+        choice = self.rng.choice
         if self.setting is None:
             # Half of the documents have the usual text, the others one of its paraphrases.
-            fields = {"formality": words.REGISTER_TEXTS[self.register][max(0, rng.randrange(-1, 3))]}
+            fields = {"formality": words.REGISTER_TEXTS[self.register][max(0, self.rng.randrange(-1, 3))]}
         else:
-            fields = {"genre": rng.choice(self.setting.genres), "plot": rng.choice(self.setting.plots)}
+            fields = {"genre": choice(self.setting.genres), "plot": choice(self.setting.plots)}
         fields["speaker"] = words.SPEAKER_TEXTS[self.speaker]
         fields["addressee"] = words.ADDRESSEE_TEXTS[self.addressee]
-        return {name: text for name, text in fields.items() if rng.random() < 0.8}
+        return {name: text for name, text in fields.items() if self.rng.random() < 0.8}
+
+    def _pick(self, table: List[Sentence], variant: int) -> Pair:
+        sentence = self.rng.choice(table)
+        return sentence.en, sentence.fr[variant]
+
+    def _filler(self) -> Pair:
+        return self._pick(tables.fillers(), 0)
+
+    def _to_register(self) -> Pair:
+        return self._pick(tables.register_lines(), self.register)
+
+    def _by_speaker(self) -> Pair:
+        return self._pick(tables.speaker_lines(), self.speaker)
+
+    def _to_addressee(self) -> Pair:
+        return self._pick(tables.addressee_lines(), 2 * self.register + self.addressee)
+
+    def _of_term(self) -> Pair:
+        return self._pick(tables.term_lines(self.term), self.form)
+
+    def single(self) -> Pair:
+        """A sentence of what the document tells, for its end."""
+        return self.rng.choice((self._to_register, self._by_speaker, self._to_addressee, self._of_term))()
+
+    def _between(self) -> List[Pair]:
+        """Draw up to two sentences that name no thing, so none of them can be an antecedent."""
+        kinds = (self._filler, self._to_register, self._by_speaker, self._to_addressee, self._of_term)
+        return [self.rng.choice(kinds)() for _ in range(self.rng.randrange(REACH))]
+
+    def _thing(self, frames: List[Frame], gender: int, number: int) -> Pair:
+        frame, noun = self.rng.choice(frames), self.rng.choice(words.NOUNS_BY_GENDER[gender])
+        sentence = tables.fill(frame, noun, number)
+        return sentence.en, sentence.fr[0]
+
+    def pronoun(self) -> List[Pair]:
+        gender, number = self.rng.randrange(2), int(self.rng.random() < 0.25)
+        thing = self._thing(tables.antecedent_frames(), gender, number)
+        return [thing, *self._between(), self._pick(tables.pronoun_lines(number), gender)]
+
+    def cataphora(self) -> List[Pair]:
+        gender, number = self.rng.randrange(2), int(self.rng.random() < 0.25)
+        thing = self._thing(tables.explanation_frames(), gender, number)
+        return [self._pick(tables.cataphora_lines(number), gender), thing]
+
+    def sense(self) -> List[Pair]:
+        homograph, sense = self.rng.choice(words.HOMOGRAPHS), self.rng.randrange(2)
+        cue = self._pick(tables.sense_cues(homograph, sense), 0)
+        return [cue, self._pick(tables.homograph_lines(homograph), sense)]
+
+    def ellipsis(self) -> List[Pair]:
+        verb = self.rng.randrange(len(words.VERBS))
+        denial = self._pick(tables.denials(words.VERBS[verb]), 0)
+        return [denial, self._pick(tables.ellipsis_lines(), verb)]
+
+    def terms(self) -> List[Pair]:
+        scene = [self._of_term()]
+        for _ in range(self.rng.randint(1, 2)):
+            scene += [*self._between(), self._of_term()]
+        return scene
+
+    def _remarks(self) -> List[Pair]:
+        """Draw up to two sentences that address nobody, half of them of the setting, if there is one."""
+        return [
+            self._pick(tables.setting_lines(self.setting), 0)
+            if self.setting and self.rng.random() < 0.5
+            else self._filler()
+            for _ in range(self.rng.randrange(REACH))
+        ]
+
+    def address(self) -> List[Pair]:
+        between = self._remarks()
+        before = self._remarks() if self.setting else []
+        return [*before, self._to_register(), *between, self._to_register()]
+
+    def of_speaker(self) -> List[Pair]:
+        return [self._by_speaker()]
+
+    def of_addressee(self) -> List[Pair]:
+        return [self._to_addressee()]
 
 
-def _filler(rng: random.Random, situation: Situation) -> Pair:
-    return _pick(rng, tables.fillers(), 0)
-
-
-def _register(rng: random.Random, situation: Situation) -> Pair:
-    return _pick(rng, tables.register_lines(), situation.register)
-
-
-def _speaker(rng: random.Random, situation: Situation) -> Pair:
-    return _pick(rng, tables.speaker_lines(), situation.speaker)
-
-
-def _addressee(rng: random.Random, situation: Situation) -> Pair:
-    return _pick(rng, tables.addressee_lines(), 2 * situation.register + situation.addressee)
-
-
-def _term(rng: random.Random, situation: Situation) -> Pair:
-    return _pick(rng, tables.term_lines(situation.term), situation.form)
-
-
-def _pick(rng: random.Random, table: List[Sentence], variant: int) -> Pair:
-    sentence = rng.choice(table)
-    return sentence.en, sentence.fr[variant]
-
-
-def _between(rng: random.Random, situation: Situation) -> List[Pair]:
-    """Draw up to two sentences that name no thing, so none of them can be an antecedent."""
-    kinds = (_filler, _register, _speaker, _addressee, _term)
-    return [rng.choice(kinds)(rng, situation) for _ in range(rng.randrange(REACH))]
-
-
-def _thing(rng: random.Random, frames: List[Frame], gender: int, number: int) -> Pair:
-    frame, noun = rng.choice(frames), rng.choice(words.NOUNS_BY_GENDER[gender])
-    sentence = tables.fill(frame, noun, number)
-    return sentence.en, sentence.fr[0]
-
-
-def _pronoun_scene(rng: random.Random, situation: Situation) -> List[Pair]:
-    gender, number = rng.randrange(2), int(rng.random() < 0.25)
-    thing = _thing(rng, tables.antecedent_frames(), gender, number)
-    return [thing, *_between(rng, situation), _pick(rng, tables.pronoun_lines(number), gender)]
-
-
-def _cataphora_scene(rng: random.Random, situation: Situation) -> List[Pair]:
-    gender, number = rng.randrange(2), int(rng.random() < 0.25)
-    thing = _thing(rng, tables.explanation_frames(), gender, number)
-    return [_pick(rng, tables.cataphora_lines(number), gender), thing]
-
-
-def _sense_scene(rng: random.Random, situation: Situation) -> List[Pair]:
-    homograph, sense = rng.choice(words.HOMOGRAPHS), rng.randrange(2)
-    return [
-        _pick(rng, tables.sense_cues(homograph, sense), 0),
-        _pick(rng, tables.homograph_lines(homograph), sense),
-    ]
-
-
-def _ellipsis_scene(rng: random.Random, situation: Situation) -> List[Pair]:
-    verb = rng.randrange(len(words.VERBS))
-    return [_pick(rng, tables.denials(words.VERBS[verb]), 0), _pick(rng, tables.ellipsis_lines(), verb)]
-
-
-def _term_scene(rng: random.Random, situation: Situation) -> List[Pair]:
-    scene = [_term(rng, situation)]
-    for _ in range(rng.randint(1, 2)):
-        scene += [*_between(rng, situation), _term(rng, situation)]
-    return scene
-
-
-def _remarks(rng: random.Random, situation: Situation) -> List[Pair]:
-    """Draw up to two sentences that address nobody, half of them of the setting, if there is one."""
-    return [
-        _pick(rng, tables.setting_lines(situation.setting), 0)
-        if situation.setting and rng.random() < 0.5
-        else _filler(rng, situation)
-        for _ in range(rng.randrange(REACH))
-    ]
-
-
-def _register_scene(rng: random.Random, situation: Situation) -> List[Pair]:
-    between = _remarks(rng, situation)
-    before = _remarks(rng, situation) if situation.setting else []
-    return [*before, _register(rng, situation), *between, _register(rng, situation)]
-
-
-Scene = Callable[[random.Random, Situation], List[Pair]]
+Scene = Callable[[Situation], List[Pair]]
 # Each phenomenon's scene and its weight. Pronouns and terms weigh most, because they take longest to learn (a
 # gender per noun, forms to copy); agreement with speaker and addressee also occurs in the other scenes.
 SCENES: Dict[str, Tuple[Scene, int]] = {
-    "pronoun": (_pronoun_scene, 6),
-    "lexical-choice": (_sense_scene, 3),
-    "lexical-cohesion": (_term_scene, 6),
-    "deixis": (_register_scene, 4),
-    "ellipsis": (_ellipsis_scene, 2),
-    "cataphora": (_cataphora_scene, 2),
-    "speaker-gender": (lambda rng, situation: [_speaker(rng, situation)], 0),
-    "addressee-gender": (lambda rng, situation: [_addressee(rng, situation)], 0),
+    "pronoun": (Situation.pronoun, 6),
+    "lexical-choice": (Situation.sense, 3),
+    "lexical-cohesion": (Situation.terms, 6),
+    "deixis": (Situation.address, 4),
+    "ellipsis": (Situation.ellipsis, 2),
+    "cataphora": (Situation.cataphora, 2),
+    "speaker-gender": (Situation.of_speaker, 0),
+    "addressee-gender": (Situation.of_addressee, 0),
 }
 ALONE = 4  # replaces a weight of 0 if the phenomenon is asked for
 
@@ -178,13 +164,13 @@ def document(
     """Draw a document of ``length`` (English, French) sentences, and its metadata. Single sentences fill the
     end where no scene fits; pairs that are ``held_out`` are not near each other; if ``implied``, no metadata
     state the register."""
-    situation = Situation.draw(rng, implied)
+    situation = Situation(rng, implied)
     pairs: List[Pair] = []
     while len(pairs) < length:
-        scene = rng.choices(list(scenes), list(scenes.values()))[0](rng, situation)
+        scene = rng.choices(list(scenes), list(scenes.values()))[0](situation)
         if len(pairs) + len(scene) > length:
-            scene = [rng.choice((_register, _speaker, _addressee, _term))(rng, situation)]
+            scene = [situation.single()]
         pairs += scene
         if _clashes(pairs, len(pairs) - len(scene), held_out):
             del pairs[len(pairs) - len(scene) :]
-    return pairs, situation.metadata(rng)
+    return pairs, situation.metadata()
