@@ -44,10 +44,9 @@ def read_description(folder: PathLike) -> Dict[str, Any]:
     for key, kind in _ENTRIES.items():
         if key in description or key in _REQUIRED:
             get(place, description, key, kind)
-    for language, symbols in description.get("given_symbols", {}).items():
-        get(Place(path, part="given_symbols"), {language: symbols}, language, int)
-    for language in description.get("language_tokens", {}):
-        get(Place(path, part="language_tokens"), description["language_tokens"], language, str)
+    for key, kind in (("given_symbols", int), ("language_tokens", str)):
+        for language in description.get(key, {}):
+            get(Place(path, part=key), description[key], language, kind)
     for key, kind in (("license", str), ("sentencepiece", dict)):
         get(place, {key: None, **description}, key, kind, null=True)
     for name, split in description["splits"].items():

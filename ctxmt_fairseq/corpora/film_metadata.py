@@ -1,6 +1,7 @@
 """Gives the lines of a corpus their films' metadata, and counts their context (MTCue, section 3.1)."""
 
 import functools
+import itertools
 import json
 import re
 from collections import Counter
@@ -65,33 +66,28 @@ def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]
     if own:
         raise BadInput("is there already, but a field is in one file: remove it", f"{prefix}.meta.{own[0]}")
     counts: Counter = Counter()
-    known: Dict[str, str] = {}
     named: Set[str] = set()
     described: Set[str] = set()
-    previous, depth = None, 0
     outputs = [f"{prefix}.meta.jsonl", f"{prefix}.films.json"]
     with open_outputs(outputs) as streams:
-        for document, current, before in _lines(prefix):
-            if document != previous:
-                counts["documents"] += 1
-                previous, depth = document, 0
-                film = film_of_document(document)
-                counts["documents that name no film"] += film is None
-                if film:
-                    named.add(film.id)
-                known = film_texts(film, films.get(film.id, {})) if film else {}
-                if film and known:
-                    described.add(film.id)
-            metadata = {**before, **known}
-            streams[outputs[0]].write(f"{metadata_line(metadata)}\n".encode())
-            counts["lines"] += 1
-            if current:
-                counts["sentences"] += 1
-                counts.update(f"n-{number}" for number in range(1, min(depth, PREVIOUS) + 1))
-                fields = [field for field in FIELDS if _text(field, metadata.get(field, ""))]
-                counts.update(fields)
-                counts["any context"] += bool(fields or depth)
-            depth += 1
+        for document, lines in itertools.groupby(_lines(prefix), key=lambda line: line[0]):
+            film = film_of_document(document)
+            known = film_texts(film, films.get(film.id, {})) if film else {}
+            counts["documents"] += 1
+            counts["documents that name no film"] += film is None
+            if film:
+                named.add(film.id)
+            if film and known:
+                described.add(film.id)
+            for depth, (_, current, before) in enumerate(lines):
+                metadata = {**before, **known}
+                streams[outputs[0]].write(f"{metadata_line(metadata)}\n".encode())
+                counts["lines"] += 1
+                if current:
+                    fields = [field for field in FIELDS if _text(field, metadata.get(field, ""))]
+                    counts.update(["sentences", *fields])
+                    counts.update(f"n-{number}" for number in range(1, min(depth, PREVIOUS) + 1))
+                    counts["any context"] += bool(fields or depth)
         if not counts["sentences"]:
             raise BadInput("expected sentences, found none", f"{prefix}.docids")
         rows = [*FIELDS, *(f"n-{number}" for number in range(1, PREVIOUS + 1)), "any context"]

@@ -143,10 +143,9 @@ def _json_lines(plan: Plan, examples: List[Example]) -> str:
     """ctxmt JSON lines, as the package describes them."""
     lines = []
     for number, example in enumerate(examples, 1):
-        own = {key: getattr(example, key) for key in ("source", "current", "targets", "correct", "meta")}
+        own = {key: getattr(example, key) for key in ("source", "current", "targets", "correct")}
+        meta = {} if example.meta is None else {"meta": example.meta}
         record = {"id": f"{plan.name}-{number}", "phenomenon": plan.phenomenon, "distance": example.distance,
-                  "context": plan.context, **own}  # fmt: skip
-        if example.meta is None:
-            del record["meta"]
+                  "context": plan.context, **own, **meta}  # fmt: skip
         lines.append(json.dumps(record, ensure_ascii=False) + "\n")
     return "".join(lines)
