@@ -29,7 +29,7 @@ from ctxmt_fairseq.corpora.data_folder import (
     write_description,
 )
 from ctxmt_fairseq.corpora.overlap import Overlap, overlap_lines
-from ctxmt_fairseq.corpora.round_trip import LINES, round_trip
+from ctxmt_fairseq.corpora.round_trip import round_trip
 from ctxmt_fairseq.corpora.subwords import Subwords, find_model
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.text_steps import KEY, TextSteps
@@ -80,15 +80,11 @@ def preprocess(
     with new_folder(out, overwrite) as folder:
         text = folder / "text"
         text.mkdir()
-        of_training = {corpus.source_lang: "source", corpus.target_lang: "target"}
-        entries, steps = vocabulary.place_steps(
-            folder, languages, lambda x: (getattr(pair, of_training[x]) for pair in files["train"].pairs())
-        )
-        first: Dict[str, Dict[str, List[str]]] = {split: {x: [] for x in languages} for split in files}
+        entries, steps = vocabulary.place_steps(folder, languages, lambda x: files["train"].sentences(x))
         overlap, staged = Overlap(), {}
         for split in reversed(files):  # what is tested first, so that training text can be compared with it
             mark = drop_overlap and split == "train"
-            staged[split] = _stage(corpus, split, files[split], folder, steps, first[split], overlap, mark)
+            staged[split] = _stage(corpus, split, files[split], folder, steps, overlap, mark)
         splits = {split: staged[split] for split in files}
         vocabulary.place_subwords(folder, {x: text / f"train.{x}" for x in languages})
         frequencies: Dict[str, Counter] = {language: Counter() for language in languages}
@@ -108,7 +104,7 @@ def preprocess(
         damaged: Set[str] = set()
         for split, language in itertools.product(splits, languages):
             pieces = iterate_lines(text / f"{split}.{language}.pieces")
-            trip = round_trip(first[split][language], pieces, whole[language])
+            trip = round_trip(files[split].sentences(language), pieces, whole[language])
             if language not in damaged and trip.warn(files[split].path(language)):
                 damaged.add(language)
             splits[split]["round_trip"][language] = trip.as_dict()
@@ -194,13 +190,11 @@ def _stage(
     files: TextFiles,
     folder: Path,
     steps: Dict[str, TextSteps],
-    first: Dict[str, List[str]],
     overlap: Overlap,
     mark: bool,
 ) -> Dict[str, Any]:
     """Check one split, write its text after ``steps`` to ``text/`` and its other files to the folder; returns
-    counts, with room for those by language. ``first`` gets the first lines of each language as they were;
-    ``mark`` is that of ``overlap``."""
+    counts, with room for those by language. ``mark`` is that of ``overlap``."""
     sides = {"source": corpus.source_lang, "target": corpus.target_lang}
     columns = {side: folder / "text" / f"{split}.{language}" for side, language in sides.items()}
     others = {"document": "docids", "current": "current" if mark or files.has("current") else "",
@@ -219,9 +213,6 @@ def _stage(
         pairs = overlap.pairs(split, files.pairs(), last=split == "train", mark=mark)
         for pair in tqdm(pairs, desc=f"check {split}", unit=" lines", disable=None):
             digest.update(digest_line(source_steps.surface(pair.source)))
-            if counts["sentences"] < LINES:
-                first[corpus.source_lang].append(pair.source)
-                first[corpus.target_lang].append(pair.target)
             source, target = source_steps.apply(pair.source), target_steps.apply(pair.target)
             pair = pair._replace(source=source, target=target)
             texts = {**pair._asdict(), "current": int(pair.current), "metadata": json.dumps(pair.metadata)}

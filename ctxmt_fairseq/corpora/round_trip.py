@@ -1,5 +1,6 @@
 """Does text come out of the subwords as it went in? What does not is out of reach for every model."""
 
+import itertools
 import logging
 from dataclasses import dataclass
 from typing import Iterable, List, Tuple
@@ -7,7 +8,7 @@ from typing import Iterable, List, Tuple
 from ctxmt_fairseq.corpora.subwords import Subwords
 
 logger = logging.getLogger(__name__)
-LINES = 20_000  # of a split, its first, are tried
+_LINES = 20_000  # of a split, its first, are tried
 _SHOWN = 3
 _SHARE = 0.001  # of lines; more are a warning
 
@@ -38,9 +39,9 @@ class RoundTrip:
 
 
 def round_trip(text: Iterable[str], pieces: Iterable[str], subwords: Subwords) -> RoundTrip:
-    """Compare sentences as they were written with what becomes of their pieces, joined by blanks."""
+    """Compare the first sentences, as they were written, with what becomes of their pieces."""
     number, changed = 0, []
-    for number, (line, cut) in enumerate(zip(text, pieces, strict=False), start=1):
+    for number, (line, cut) in enumerate(itertools.islice(zip(text, pieces, strict=False), _LINES), 1):
         line, out = subwords.steps.kept(line), subwords.decode(cut)
         if out != line:
             changed.append((number, line, out))

@@ -48,6 +48,11 @@ class TextFiles:
     def metadata(self) -> MetadataFiles:
         return MetadataFiles.beside(self.prefix)
 
+    def sentences(self, language: str) -> Iterator[str]:
+        """Yield one side of ``pairs``, without a look at the other files."""
+        lines = map(tidy, iterate_lines(self.path(language)))
+        return filter(None, lines) if self.blank_lines else lines
+
     def pairs(self) -> Iterator[Pair]:
         """Yield the pairs in order, with tidy texts, and check everything on the way."""
         pairs = self._blank_line_pairs() if self.blank_lines else self._id_pairs()
