@@ -52,7 +52,7 @@ class Glossary:
         """The target terms that a source sentence asks for, each once, in the order of their source terms."""
         words, found, at = (*_words(sentence),), [], 0
         while at < len(words):
-            sizes = range(self._longest, 0, -1)
+            sizes = range(min(self._longest, len(words) - at), 0, -1)
             size = next((size for size in sizes if words[at : at + size] in self._targets), 0)
             found += [self._targets[words[at : at + size]]] if size else []
             at += size or 1
