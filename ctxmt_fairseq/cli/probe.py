@@ -109,7 +109,7 @@ class Probe(SharedCommand):
         self.examples.check(self)
         from ctxmt_fairseq.data.context_options import SELECTIONS
         from ctxmt_fairseq.evaluation.probe.outcome_scores import Tests, draw_sizes, size_table
-        from ctxmt_fairseq.evaluation.probe.probe_report import WordChoice, probe
+        from ctxmt_fairseq.evaluation.probe.probe_report import probe
         from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
         from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
         from ctxmt_fairseq.evaluation.probe.word_report import word_lines
@@ -134,15 +134,15 @@ class Probe(SharedCommand):
         search = None if self.cxmi_only else model.search
         prober = Prober(loaded, text, search, self.documents_at_once, self.max_tokens, self.against)
         tests = Tests(measures, unit, self.resampling.samples, self.resampling.seed)
-        report = probe(self.text, prober, contexts, self.sizes, tests, tags)
-        choice = WordChoice(self.words.top, self.words.min_count)
-        print(report.text(choice))
+        shown = self.words.top, self.words.min_count
+        report = probe(self.text, prober, contexts, self.sizes, tests, tags, *shown)
+        print(report.text())
         more: List[Tuple[Any, Any]] = [(self.files.words, as_lines(word_lines(report.words)))]
         if self.files.plot:
             curve = report.sizes, report.by_size
             picture = draw_sizes(*curve, f"{self.path}\n{report.title}")
             more += zip(self.files.plot.files(), (picture, size_table(*curve)), strict=True)
-        self.files.write(report.as_dict(choice), *more)
+        self.files.write(report.as_dict(), *more)
 
     def _select(self, loaded: "LoadedModels", count: int) -> None:
         from tqdm.auto import tqdm

@@ -98,6 +98,7 @@ def _example(place: Place, id: str, record: Any, target: Any, phenomenon: str) -
     if texts[0][-1] == texts[1][-1]:
         same = f"both candidates end with {texts[0][-1]!r}"
         raise place.error(f"{same}: the last sentence is scored, and must differ")
-    known: Dict[str, Any] = {"id": id, "correct": 0, "phenomenon": phenomenon, "distance": None}
-    source = get_sentences(place, record, "src")
-    return example_of_texts(place, source, texts, meta={"quality": quality}, **known)
+    source, meta = get_sentences(place, record, "src"), {"quality": quality}
+    return example_of_texts(
+        place, source, texts, id=id, correct=0, phenomenon=phenomenon, distance=None, meta=meta
+    )

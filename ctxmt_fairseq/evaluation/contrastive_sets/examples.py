@@ -1,6 +1,6 @@
 """What a contrastive set consists of, whatever its format."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.text.json_files import Place
@@ -68,45 +68,26 @@ class ContrastiveSet:
 
 
 def make_example(
-    place: Place,
-    *,
-    id: str,
-    source: str,
-    candidates: Sequence[Candidate],
-    correct: int,
-    phenomenon: str,
-    distance: Optional[int],
-    source_before: Sequence[str] = (),
-    source_after: Sequence[str] = (),
-    meta: Optional[Dict[str, str]] = None,
-    metadata: Optional[Dict[str, str]] = None,
+    place: Place, *, source_before: Sequence[str] = (), source_after: Sequence[str] = (), **fields: Any
 ) -> ContrastiveExample:
-    """Make an example: check it, and merge identical candidates.
+    """Make an example of its fields: check it, and merge identical candidates.
 
     ``ellipsis_infl`` of Voita et al. lists some candidates twice, which could only tie. One of its examples
     lists nothing but the correct candidate: it stays as it is, and is reported as a tie.
     """
+    before, after = tuple(source_before), tuple(source_after)
+    example = ContrastiveExample(source_before=before, source_after=after, **fields)
+    candidates, correct = tuple(example.candidates), example.correct
     if len(candidates) < 2:
         raise place.error(f"expected at least two candidates, found {len(candidates)}")
     if not 0 <= correct < len(candidates):
         raise place.error(f"expected a correct index from 0 to {len(candidates) - 1}, found {correct}")
+    if not example.source.strip() or not all(candidate.current.strip() for candidate in candidates):
+        raise place.error("the current sentence is empty, or a candidate's translation of it")
     distinct = tuple(dict.fromkeys(candidates))
     if len(distinct) == 1:
-        distinct = tuple(candidates)
-    if not source.strip() or not all(candidate.current.strip() for candidate in distinct):
-        raise place.error("the current sentence is empty, or a candidate's translation of it")
-    return ContrastiveExample(
-        id=id,
-        source_before=tuple(source_before),
-        source=source,
-        source_after=tuple(source_after),
-        candidates=distinct,
-        correct=distinct.index(candidates[correct]),
-        phenomenon=phenomenon,
-        distance=distance,
-        meta=meta or {},
-        metadata=metadata or {},
-    )
+        distinct = candidates
+    return replace(example, candidates=distinct, correct=distinct.index(candidates[correct]))
 
 
 def example_of_texts(

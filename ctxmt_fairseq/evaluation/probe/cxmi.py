@@ -11,7 +11,7 @@ nats for each token, every sentence with the same weight.
 """
 
 import math
-from typing import Dict, List, NamedTuple, Sequence
+from typing import List, NamedTuple, Sequence
 
 import numpy as np
 
@@ -20,25 +20,13 @@ from ctxmt_fairseq.generation.forced_scoring import TokenScores
 
 
 class Cxmi(NamedTuple):
-    """What context saves: bits for each white-space word of the references, and for each sentence; and the
-    mean over sentences of nats for each token, ``</s>`` included."""
+    """What context saves: bits for each white-space word of the references (``cxmi``), and for each sentence;
+    and the mean over sentences of nats for each token, ``</s>`` included."""
 
-    per_word: float
-    per_sentence: float
+    cxmi: float
+    bits_per_sentence: float
+    nats_per_sentence: float
     nats_per_token: float
-
-    @property
-    def nats_per_sentence(self) -> float:
-        return math.log(2) * self.per_sentence
-
-    def record(self) -> Dict[str, float]:
-        """For JSON; ``cxmi`` is in bits for each word."""
-        return {
-            "cxmi": self.per_word,
-            "bits_per_sentence": self.per_sentence,
-            "nats_per_sentence": self.nats_per_sentence,
-            "nats_per_token": self.nats_per_token,
-        }
 
 
 def token_bits(with_context: Sequence[TokenScores], without: Sequence[TokenScores]) -> List[np.ndarray]:
@@ -54,4 +42,5 @@ def cxmi(bits: Sequence[np.ndarray], words: int) -> Cxmi:
     """CXMI of a corpus, from the ``token_bits`` of its references, which have so many white-space words."""
     total = float(sum(sentence.sum() for sentence in bits))
     means = [float(sentence.mean()) for sentence in bits]
-    return Cxmi(total / words, total / len(bits), math.log(2) * sum(means) / len(means))
+    of_sentence, of_token = total / len(bits), sum(means) / len(means)
+    return Cxmi(total / words, of_sentence, math.log(2) * of_sentence, math.log(2) * of_token)

@@ -1,6 +1,6 @@
 """Everything that a probe of one text finds, as text and for JSON."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
@@ -17,14 +17,6 @@ ONE_MODEL = "tests are about this trained model; another seed may use its contex
 
 
 @dataclass(frozen=True)
-class WordChoice:
-    """Which words to show: how many, and how often they must occur."""
-
-    top: int = 20
-    least: int = 10
-
-
-@dataclass(frozen=True)
 class ProbeReport:
     """The result of a probe.
 
@@ -34,6 +26,7 @@ class ProbeReport:
         left_out: the contexts that are impossible, and why.
         sizes, by_size: sizes of the document's own context in sentences, and the outcomes with them.
         words: the words of the references, and what the document's own context adds to them.
+        top_words: those that it helps most, of those that occur ``least`` times or more.
         tags: the same of the tags of words; None: they are not known.
         against: the context that CXMI compares with.
     """
@@ -46,6 +39,8 @@ class ProbeReport:
     sizes: List[int]
     by_size: ScoredOutcomes
     words: List[word_report.SentenceWords]
+    top_words: List[word_report.BitsRow]
+    least: int
     tags: Optional[List[word_report.BitsRow]]
     tests: Tests
     against: str
@@ -55,19 +50,18 @@ class ProbeReport:
         """The text and its size."""
         return f"{self.name}: " + ", ".join(f"{count} {name}" for name, count in self.counts.items())
 
-    def text(self, choice: WordChoice) -> str:
+    def text(self) -> str:
         """Tables."""
         parts = [remark(self.title), self.contexts.table()]
         left_out = (f"{name} is left out: {why}" for name, why in self.left_out.items())
         parts.append(remark("\n".join(left_out)))
-        parts += [self.by_size.table() if self.sizes else ""]
+        parts.append(self.by_size.table() if self.sizes else "")
         if self.against != ABSENT:
             parts.append(remark(f"CXMI compares with context that is {self.against}"))
-        top = word_report.top_words(self.words, choice.top, choice.least)
-        if top:
-            parts.append(word_report.bits_table(f"word ({choice.least} times or more)", top))
+        if self.top_words:
+            parts.append(word_report.bits_table(f"word ({self.least} times or more)", self.top_words))
         else:
-            parts.append(remark(f"no word occurs {choice.least} times (--min-count)"))
+            parts.append(remark(f"no word occurs {self.least} times (--min-count)"))
         if self.tags is not None:
             drawn = f"95 %: of {self.tests.samples} samples of {self.tests.unit}s, seed {self.tests.seed}"
             parts.append(f"{word_report.bits_table('tag', self.tags)}\n{remark(drawn)}")
@@ -75,18 +69,17 @@ class ProbeReport:
         if unread:
             said = f"{unread} sentences with words as the subword model reads them, not as written"
             parts.append(remark(said))
-        if self.contexts.scores[0]:
+        if self.contexts.outcomes[0].scores:
             tests = f"tests: {self.tests.unit}s resampled, {self.tests.samples} samples, "
             signatures = (f"{each.name}: {each.signature}" for each in self.tests.measures)
             parts.append(remark("\n".join([tests + f"seed {self.tests.seed}", ONE_MODEL, *signatures])))
         return "\n\n".join(filter(None, parts))
 
-    def as_dict(self, choice: WordChoice) -> Dict[str, Any]:
+    def as_dict(self) -> Dict[str, Any]:
         """For JSON."""
-        top = word_report.top_words(self.words, choice.top, choice.least)
-        tags = None if self.tags is None else word_report.bits_records("tag", self.tags)
+        tags = {} if self.tags is None else {"tags": word_report.bits_records("tag", self.tags)}
         sizes = zip(self.sizes, self.by_size.records(), strict=True)
-        measures = self.tests.measures if self.contexts.scores[0] else ()
+        measures = self.tests.measures if self.contexts.outcomes[0].scores else ()
         return {
             "text": self.name,
             **{name if name != "words" else "reference_words": count for name, count in self.counts.items()},
@@ -97,8 +90,8 @@ class ProbeReport:
             "comparisons": [each.as_dict() for each in self.contexts.comparisons],
             "sizes": [{"size": size, **record} for size, record in sizes],
             "size_comparisons": [each.as_dict() for each in self.by_size.comparisons],
-            "top_words": word_report.bits_records("word", top),
-            **({} if tags is None else {"tags": tags}),
+            "top_words": word_report.bits_records("word", self.top_words),
+            **tags,
             "about": ONE_MODEL,
             "unit": self.tests.unit,
             "samples": self.tests.samples,
@@ -114,9 +107,12 @@ def probe(
     sizes: Optional[Sequence[int]],
     tests: Tests,
     tags: Optional[Sequence[Tags]] = None,
+    top: int = 20,
+    least: int = 10,
 ) -> ProbeReport:
     """Probe models on a text, in contexts besides the document's own, and in sizes of this one (None: all
-    from 0 to that of the models); ``tags`` are those of the words in every line."""
+    from 0 to that of the models); ``tags`` are those of the words in every line. The report shows the ``top``
+    words that occur at least ``least`` times."""
     loaded, text = prober.loaded, prober.text
     conditions, left_out = selected(loaded, contexts, prober.scorer)
     options = loaded.task.options
@@ -135,8 +131,10 @@ def probe(
         found,
         left_out,
         sizes,
-        by_size.without_first(),
+        replace(by_size, outcomes=by_size.outcomes[1:]),
         words,
+        word_report.top_words(words, top, least),
+        least,
         None if tags is None else word_report.by_tag(words, units, tests.samples, tests.seed),
         tests,
         prober.against,

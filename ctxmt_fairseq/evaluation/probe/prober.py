@@ -2,8 +2,8 @@
 
 import functools
 import logging
-from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -23,12 +23,19 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Outcome:
     """What the models do with N sentences in one context: the bits that it saves for each token of the
-    references (``token_bits``), and for the whole text; the translations, if any were asked for."""
+    references (``token_bits``), and for the whole text; the translations, if any were asked for, and their
+    scores by metric once they are known."""
 
     name: str
     bits: List[np.ndarray]
     cxmi: Cxmi
     hypotheses: Optional[List[str]]
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> Dict[str, float]:
+        """The scores and CXMI, for JSON."""
+        return {**self.scores, **self.cxmi._asdict()}
 
 
 @dataclass
