@@ -5,20 +5,16 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
-from fairseq import utils
 
+from ctxmt_fairseq.analysis import captured_weights as captured
 from ctxmt_fairseq.analysis.architecture import architecture
-from ctxmt_fairseq.analysis.captured_weights import (
-    captured_weights,
-    choose_attention,
-    choose_window_attention,
-)
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.passage import Passage
 from ctxmt_fairseq.analysis.tokens import describe
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.data.context_options import Column
+from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
@@ -172,7 +168,8 @@ def attention_map(
     """
     model, task = loaded.model, loaded.task
     windows = issubclass(task.dataset_class, DocumentWindowDataset)
-    side, layer, attention = (choose_window_attention if windows else choose_attention)(model, side, layer)
+    choose = captured.choose_window_attention if windows else captured.choose_attention
+    side, layer, attention = choose(model, side, layer)
     needed = side == "decoder" or task.context_options().context_selection == "reference"
     if target is not None and not needed:
         raise BadInput("--target: leave it out: the attention of the encoder needs no translation")
@@ -191,9 +188,8 @@ def attention_map(
         context = context_vectors(model, batch, running.dataset, languages)
     if len(context.sections) <= windows:  # a window has the current sentence
         raise BadInput("the sentence has no context that the model reads; choose one that has")
-    if loaded.device.type == "cuda":
-        batch = utils.move_to_cuda(batch, loaded.device)
-    with torch.no_grad(), captured_weights(attention) as calls:
+    batch = to_device(batch, loaded.device)
+    with torch.no_grad(), captured.captured_weights(attention) as calls:
         encoder_out = model.encoder.forward_torchscript(batch["net_input"])
         if side == "decoder":
             model.decoder(window.roll(1)[None].to(loaded.device), encoder_out=encoder_out)

@@ -12,7 +12,7 @@ from ctxmt_fairseq.models.blocks.context_attention import ContextAttention
 from ctxmt_fairseq.models.blocks.fusions import layer_fusions
 
 SIDES = ("encoder", "decoder")
-Hand = Callable[[Dict[str, Any], Any], None]
+Hook = Callable[[Any, Any, Dict[str, Any], Any], None]  # (module, arguments, keyword arguments, output)
 
 
 def context_attentions(model: Any, side: str) -> Dict[int, ContextAttention]:
@@ -68,22 +68,18 @@ def choose_window_attention(
 
 
 @contextlib.contextmanager
-def asked_for_weights(hands: Iterable[Tuple[Any, Hand]], **wanted: bool) -> Iterator[None]:
-    """Let attentions return their weights, and hand on the keyword arguments and the output of each of their
-    calls. ``wanted`` are keyword arguments that this takes besides ``need_weights``."""
+def asked_for_weights(hooks: Iterable[Tuple[Any, Hook]], **wanted: bool) -> Iterator[None]:
+    """Let attentions return their weights, and call their hooks after each of their calls. ``wanted`` are
+    keyword arguments that this takes besides ``need_weights``."""
 
     def ask(module: Any, args: Any, kwargs: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:
         return args, {**kwargs, "need_weights": True, **wanted}
 
-    with contextlib.ExitStack() as hooks:
-        for attention, hand in hands:
-            hooks.callback(attention.register_forward_pre_hook(ask, with_kwargs=True).remove)
-            hooks.callback(attention.register_forward_hook(_handing(hand), with_kwargs=True).remove)
+    with contextlib.ExitStack() as end:
+        for attention, hook in hooks:
+            end.callback(attention.register_forward_pre_hook(ask, with_kwargs=True).remove)
+            end.callback(attention.register_forward_hook(hook, with_kwargs=True).remove)
         yield
-
-
-def _handing(hand: Hand) -> Callable[..., None]:
-    return lambda module, args, kwargs, output: hand(kwargs, output)
 
 
 @contextlib.contextmanager
@@ -92,7 +88,7 @@ def captured_weights(attention: Any) -> Iterator[List[Tuple[Tensor, Tensor]]]:
     (B, K) of what is attended to, which hides the pads of rows that have any context."""
     calls: List[Tuple[Tensor, Tensor]] = []
 
-    def keep(kwargs: Dict[str, Any], output: Tuple[Tensor, Tensor]) -> None:
+    def keep(module: Any, args: Any, kwargs: Dict[str, Any], output: Tuple[Tensor, Tensor]) -> None:
         weights, padding = output[1], kwargs["key_padding_mask"]
         calls.append((weights, weights.new_zeros(weights[:, 0].shape).bool() if padding is None else padding))
 

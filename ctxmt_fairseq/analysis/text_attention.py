@@ -7,7 +7,6 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 import numpy as np
 import torch
-from fairseq import utils
 from torch import Tensor
 from tqdm.auto import tqdm
 
@@ -17,6 +16,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.linguistics.words import has_letters
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.context_options import TARGET
+from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.evaluation.probe.word_values import split_words
@@ -126,9 +126,7 @@ def attended_sentences(
     with tqdm(total=len(dataset), unit="sentence", disable=None) as progress:
         for places in batches_by_length(dataset.sizes.max(1), max_tokens):
             examples = {example["id"]: example for example in (dataset[place] for place in places)}
-            batch = dataset.collater(list(examples.values()))
-            if loaded.device.type == "cuda":
-                batch = utils.move_to_cuda(batch, loaded.device)
+            batch = to_device(dataset.collater(list(examples.values())), loaded.device)
             with torch.no_grad(), captured_weights(attention) as calls:
                 model(**batch["net_input"])
             if calls:  # otherwise no sentence of the batch has context

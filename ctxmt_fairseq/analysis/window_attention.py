@@ -6,20 +6,21 @@ The references are the target text. Weights are reduced batch by batch as the mo
 
 import contextlib
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+from functools import partial
+from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
 import torch
-from fairseq import utils
 from fairseq.modules import MultiheadAttention
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, TransformerEncoderLayerBase
 from torch import Tensor
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.analysis.architecture import architecture
-from ctxmt_fairseq.analysis.captured_weights import SIDES, Hand, asked_for_weights
+from ctxmt_fairseq.analysis.captured_weights import SIDES, asked_for_weights
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, batches_by_length
@@ -28,7 +29,7 @@ from ctxmt_fairseq.models.blocks.segment_positions import segment_index
 from ctxmt_fairseq.text.symbols import SEPARATOR
 
 KINDS = ("encoder self", "decoder self", "cross")
-Reduce = Callable[[str, int, Tensor], None]  # kind, layer from 0, weights (H, B, T, S)
+Reduce = Callable[[str, Tensor], None]  # kind, weights (H, B, T, S) of the next layer
 
 
 @dataclass(frozen=True)
@@ -71,36 +72,31 @@ def window_attention(
     if not windows or not attentions:
         wanted = "concat_transformer or transformer, trained with --task document_window"
         raise BadInput(f"expected {wanted}, found {architecture(model)}")
-    shares = {side: np.full(len(dataset), np.nan) for side in SIDES}
-    layers = {kind: 1 + max(layer for name, layer, _ in attentions if name == kind) for kind in KINDS}
-    heads = {kind: next(module.num_heads for name, _, module in attentions if name == kind) for kind in KINDS}
-    if rule == "program":
-        layers = heads = dict.fromkeys(KINDS, 1)
-    entropies = {kind: np.zeros((len(dataset), layers[kind], heads[kind])) for kind in KINDS}
+    places: List[int] = []
+    found: List[Dict[str, np.ndarray]] = []
     with tqdm(total=len(dataset), unit="window", disable=None) as progress:
         for batch in batches_by_length(dataset.sizes.max(1), max_tokens):
             reducer = RULES[rule](loaded, {place: dataset[place] for place in batch}, dataset)
-            places = reducer.places
             with torch.no_grad(), _watched(attentions, reducer):
                 model(**reducer.net_input)
-            reducer.finish()
-            for side in SIDES:
-                shares[side][places] = reducer.share(side)
-            for (kind, layer), values in reducer.entropies.items():
-                entropies[kind][places, layer] = values.cpu().numpy()
+            places += reducer.places
+            found.append(reducer.reduced())
             progress.update(len(batch))
-    return WindowAttention(shares, entropies)
+    order = np.argsort(places)
+    values = {name: np.concatenate([each[name] for each in found])[order] for name in (*SIDES, *KINDS)}
+    return WindowAttention({side: values[side] for side in SIDES}, {kind: values[kind] for kind in KINDS})
 
 
-def _attentions(model: Any) -> List[Tuple[str, int, MultiheadAttention]]:
-    """The kind, layer and module of every attention; empty if the model is no plain transformer."""
+def _attentions(model: Any) -> List[Tuple[str, MultiheadAttention]]:
+    """The kind and module of every attention, from the first layer; none if the model is no plain
+    transformer."""
     encoder, decoder = (list(getattr(side, "layers", ())) for side in (model.encoder, model.decoder))
     plain = all(isinstance(layer, TransformerEncoderLayerBase) for layer in encoder)
     if not plain or not all(isinstance(layer, TransformerDecoderLayerBase) for layer in decoder):
         return []
-    found = [("encoder self", number, layer.self_attn) for number, layer in enumerate(encoder)]
-    for number, layer in enumerate(decoder):
-        found += [("decoder self", number, layer.self_attn), ("cross", number, layer.encoder_attn)]
+    found = [("encoder self", layer.self_attn) for layer in encoder]
+    for layer in decoder:
+        found += [("decoder self", layer.self_attn), ("cross", layer.encoder_attn)]
     return found
 
 
@@ -117,9 +113,7 @@ class _Reducer:
         by_line = {example["id"]: place for place, example in examples.items()}
         self.places = [by_line[line] for line in batch["id"].tolist()]  # the collater sorts by length
         rows = [examples[place] for place in self.places]
-        if loaded.device.type == "cuda":
-            batch = utils.move_to_cuda(batch, loaded.device)
-        self.net_input = batch["net_input"]
+        self.net_input = to_device(batch["net_input"], loaded.device)
         source, target = self.net_input["src_tokens"], self.net_input["prev_output_tokens"]
         dictionary = loaded.task.target_dictionary
         pad, separator = dictionary.pad(), dictionary.index(SEPARATOR)
@@ -133,27 +127,29 @@ class _Reducer:
         }
         encoder, decoder = self.real.values()
         self.asking = {"encoder self": encoder, "decoder self": decoder, "cross": decoder}  # the queries
-        self.entropies: Dict[Tuple[str, int], Tensor] = {}  # (B, H)
+        self._entropies: Dict[str, List[Tensor]] = {kind: [] for kind in KINDS}  # (B, H) of each layer
         self._shares: Dict[str, List[Tensor]] = {side: [] for side in SIDES}  # (B,) of each layer
 
-    def __call__(self, kind: str, layer: int, weights: Tensor) -> None:
+    def __call__(self, kind: str, weights: Tensor) -> None:
         weights = weights.double()
         asking = self.asking[kind]
         entropy = torch.special.entr(weights).sum(-1)  # (H, B, T)
-        self.entropies[kind, layer] = _mean(entropy, asking).T
+        self._entropies[kind].append(_mean(entropy, asking).T)
         if kind != "cross":
             side = kind.split()[0]
             within = (weights * self.current[side][None, :, None]).sum(-1)
             self._shares[side].append(_mean(within, self.current[side] & asking).mean(0))
 
-    def finish(self) -> None:
-        """Reduce what is reduced when all layers are known."""
+    def reduced(self) -> Dict[str, np.ndarray]:
+        """The shares (B,) by side, and the entropies (B, L, H) by kind."""
+        found = {side: self.share(side) for side in SIDES}
+        found |= {kind: torch.stack(layers, 1) for kind, layers in self._entropies.items()}
+        return {name: values.cpu().numpy() for name, values in found.items()}
 
-    def share(self, side: str) -> np.ndarray:
+    def share(self, side: str) -> Tensor:
         """(B,) the mean over layers and heads; NaN for windows without context on this side."""
-        share = torch.stack(self._shares[side]).mean(0)
         context = (self.real[side] & ~self.current[side]).any(1)
-        return share.masked_fill(~context, float("nan")).cpu().numpy()
+        return torch.stack(self._shares[side]).mean(0).masked_fill(~context, float("nan"))
 
 
 class _ProgramReducer(_Reducer):
@@ -167,15 +163,16 @@ class _ProgramReducer(_Reducer):
         self.asking["decoder self"] = decoder & ~first
         self._weights: Dict[str, List[Tensor]] = {kind: [] for kind in KINDS}  # (B, T, S) of each layer
 
-    def __call__(self, kind: str, layer: int, weights: Tensor) -> None:
+    def __call__(self, kind: str, weights: Tensor) -> None:
         self._weights[kind].append(weights.double().mean(0))
 
-    def finish(self) -> None:
+    def reduced(self) -> Dict[str, np.ndarray]:
         for kind, layers in self._weights.items():
-            super().__call__(kind, 0, torch.stack(layers).mean(0)[None])
+            super().__call__(kind, torch.stack(layers).mean(0)[None])
+        return super().reduced()
 
-    def share(self, side: str) -> np.ndarray:
-        return torch.stack(self._shares[side]).mean(0).cpu().numpy()
+    def share(self, side: str) -> Tensor:
+        return torch.stack(self._shares[side]).mean(0)
 
 
 RULES = {"paper": _Reducer, "program": _ProgramReducer}
@@ -187,19 +184,16 @@ def _mean(values: Tensor, chosen: Tensor) -> Tensor:
 
 
 @contextlib.contextmanager
-def _watched(attentions: List[Tuple[str, int, MultiheadAttention]], reduce: Reduce) -> Iterator[None]:
+def _watched(attentions: Sequence[Tuple[str, MultiheadAttention]], reduce: Reduce) -> Iterator[None]:
     """Hand the weights of all heads to ``reduce`` at each call of these attentions."""
 
-    def to(kind: str, layer: int) -> Hand:
-        return lambda kwargs, output: reduce(kind, layer, output[1])
+    def hand(kind: str, module: Any, args: Any, kwargs: Any, output: Any) -> None:
+        reduce(kind, output[1])
 
-    checked = [(module, module.skip_embed_dim_check) for _, _, module in attentions]
-    hands = [(module, to(kind, layer)) for kind, layer, module in attentions]
-    try:
-        for module, _ in checked:  # selects fairseq's own attention; torch's returns the mean of the heads
-            module.skip_embed_dim_check = True
-        with asked_for_weights(hands, need_head_weights=True):
-            yield
-    finally:
-        for module, before in checked:
-            module.skip_embed_dim_check = before
+    hooks = [(module, partial(hand, kind)) for kind, module in attentions]
+    with contextlib.ExitStack() as end:
+        for _, module in attentions:
+            end.callback(setattr, module, "skip_embed_dim_check", module.skip_embed_dim_check)
+            module.skip_embed_dim_check = True  # fairseq's own attention; torch's returns the heads' mean
+        end.enter_context(asked_for_weights(hooks, need_head_weights=True))
+        yield

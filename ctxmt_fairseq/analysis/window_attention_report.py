@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ctxmt_fairseq.analysis.window_attention import KINDS, WindowAttention
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.significance import systems
 from ctxmt_fairseq.evaluation.significance.p_values import holm_within
+from ctxmt_fairseq.evaluation.significance.resampling import ratio
 from ctxmt_fairseq.evaluation.significance.seeds import about, run_names, runs_of
 
 
@@ -44,7 +45,7 @@ class AttentionReport:
                 rows = rows[:, ~np.isnan(rows).any(0)]
                 if rows.shape[1] > 1:
                     statistics = list(np.stack([rows, np.ones_like(rows)], axis=2))
-                    tested = systems.Tested(measure, "window", statistics, _mean, 4)
+                    tested = systems.Tested(measure, "window", statistics, ratio, 4)
                     names = [self.names[run] for run in both]
                     found += systems.compare_systems(names, [tested], self.shuffles, self.seed)
         corrected = holm_within(found, lambda one: one.metric, lambda one: one.result.p)
@@ -56,9 +57,9 @@ class AttentionReport:
         rows = [["", *run_names(self.names), "windows"]]
         for measure in measures[0]:
             counts = [int((~np.isnan(each[measure])).sum()) for each in measures]
-            means = ["-" if np.isnan(mean) else f"{mean:.4f}" for mean in
-                     (_known_mean(each[measure]) for each in measures)]  # fmt: skip
-            rows.append([measure, *means, ", ".join(map(str, dict.fromkeys(counts)))])
+            means = (_known_mean(each[measure]) for each in measures)
+            cells = ("-" if mean is None else f"{mean:.4f}" for mean in means)
+            rows.append([measure, *cells, ", ".join(map(str, dict.fromkeys(counts)))])
         lines = [aligned_table(rows)]
         if self.differences:
             lines += ["", systems.comparison_table(self.differences), "", self.about]
@@ -97,8 +98,10 @@ class AttentionReport:
             "models": [
                 {
                     "name": name,
-                    "means": {key: _number(_known_mean(each)) for key, each in windows.items()},
-                    "windows": {key: list(map(_number, each)) for key, each in windows.items()},
+                    "means": {key: _known_mean(each) for key, each in windows.items()},
+                    "windows": {
+                        key: np.where(np.isnan(each), None, each).tolist() for key, each in windows.items()
+                    },
                     "entropies": {kind: each.mean(0).tolist() for kind, each in model.entropies.items()},
                 }
                 for name, model in zip(run_names(self.names), self.models, strict=True)
@@ -122,15 +125,7 @@ def _layer(entropies: np.ndarray, layer: int, heads: int) -> np.ndarray:
     return values
 
 
-def _mean(sums: np.ndarray) -> np.ndarray:
-    return sums[:, 0] / sums[:, 1]
-
-
-def _known_mean(values: np.ndarray) -> float:
-    """The mean of the values that are not NaN; NaN if there are none."""
+def _known_mean(values: np.ndarray) -> Optional[float]:
+    """The mean of the values that are not NaN; None if there are none."""
     known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else float("nan")
-
-
-def _number(value: float) -> Any:
-    return None if np.isnan(value) else float(value)
+    return float(known.mean()) if len(known) else None

@@ -11,7 +11,7 @@ from ctxmt_fairseq.corpora.linguistics.words import bare
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.evaluation.probe.word_values import WordValues, word_values
-from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores
+from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores, ratio
 from ctxmt_fairseq.text.languages import words_of
 from ctxmt_fairseq.text.word_tags import Tags, tags_of_parts
 
@@ -106,17 +106,11 @@ def by_tag(
         counted = (np.bincount(places, weights, max(units) + 1) for weights in (values, None))
         sums.append(np.stack([*counted], axis=1).astype(np.float64))
     rows = []
-    drawn = bootstrap_scores(sums, _mean, samples, seed)  # (tags, samples)
+    drawn = bootstrap_scores(sums, ratio, samples, seed)  # (tags, samples)
     for name, (bits, count), means in zip(found, (each.sum(0) for each in sums), drawn, strict=True):
         low, high = (float(np.nanpercentile(means, share)) for share in (2.5, 97.5))
         rows.append(BitsRow(name, int(count), float(bits / count), float(bits), low, high))
     return sorted(rows, key=lambda row: (row.name == NO_TAG, -row.bits_per_word, row.name))
-
-
-def _mean(sums: np.ndarray) -> np.ndarray:
-    """nan where a sample has none of the words."""
-    with np.errstate(invalid="ignore"):
-        return sums[:, 0] / sums[:, 1]
 
 
 def bits_table(name: str, rows: Sequence[BitsRow]) -> str:
@@ -132,7 +126,7 @@ def bits_table(name: str, rows: Sequence[BitsRow]) -> str:
 
 def bits_records(name: str, rows: Sequence[BitsRow]) -> List[Dict[str, object]]:
     """The same rows for JSON."""
-    records = [
-        {name if key == "name" else key: value for key, value in row._asdict().items()} for row in rows
+    return [
+        {name if key == "name" else key: value for key, value in row._asdict().items() if value is not None}
+        for row in rows
     ]
-    return [{key: value for key, value in record.items() if value is not None} for record in records]

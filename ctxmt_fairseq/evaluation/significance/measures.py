@@ -8,6 +8,7 @@ import numpy as np
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.comet_score import CometScore
 from ctxmt_fairseq.evaluation.metrics import Translation, bleu, chrf
+from ctxmt_fairseq.evaluation.significance.resampling import ratio
 
 MEASURES = ("bleu", "chrf1", "chrf2", "chrf3")
 
@@ -59,8 +60,9 @@ class CometMeasure:
         segments = np.array(self.systems[system].segments)
         return np.stack([segments, np.ones_like(segments)], axis=1)
 
-    def scores(self, sums: np.ndarray) -> np.ndarray:
-        return sums[:, 0] / sums[:, 1]
+    @staticmethod
+    def scores(sums: np.ndarray) -> np.ndarray:
+        return ratio(sums)
 
 
 Measure = Union[SacrebleuMeasure, CometMeasure]

@@ -42,6 +42,12 @@ class PairedTest(NamedTuple):
         return self.randomization_p
 
 
+def ratio(sums: np.ndarray) -> np.ndarray:
+    """Means (R,) as a scorer, from sums and counts (R, 2); nan of none."""
+    with np.errstate(invalid="ignore"):
+        return sums[:, 0] / sums[:, 1]
+
+
 def total_score(rows: np.ndarray, scorer: Scorer) -> float:
     """The score of all units (N, K) together."""
     return float(scorer(rows.sum(0, keepdims=True))[0])

@@ -68,11 +68,11 @@ def attention_weights(model, sample, attentions):
     """By name and line (H, T, S): the weights that fairseq's own attention computes."""
     found = {}
 
-    def keep(name, layer, weights):
+    def keep(name, weights):
         for row, line in enumerate(sample["id"].tolist()):
             found.setdefault(name, {})[line] = weights[:, row].detach().numpy()
 
-    with torch.no_grad(), _watched([(name, 0, module) for name, module in attentions.items()], keep):
+    with torch.no_grad(), _watched(list(attentions.items()), keep):
         model.train()(**sample["net_input"])
     return found
 
