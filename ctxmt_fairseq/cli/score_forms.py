@@ -48,6 +48,6 @@ class ScoreForms(Command):
             )
         found = expected_forms.decide(forms, translations, self.matching)
         report = expected_forms.form_report(forms, found, self.matching)
-        print(report.table())
+        print(expected_forms.form_table(report))
         lines = expected_forms.decision_lines(forms, found, self.matching)
-        self.results.write(report.as_dict(), (self.results.examples, as_lines(lines)))
+        self.results.write(report, (self.results.examples, as_lines(lines)))

@@ -8,7 +8,7 @@ ctxpro.
 import json
 import string
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
@@ -136,55 +136,6 @@ def _form(place: Place, record: Any, key: str) -> str:
     return form
 
 
-@dataclass(frozen=True)
-class FormReport:
-    """How often translations have the expected form, as tallies by kind (``phenomena``, ``distances``,
-    ``forms``) and name; the references' share is the most to be hoped for."""
-
-    name: str
-    matching: str
-    overall: Tally
-    groups: Mapping[str, Mapping[str, Tally]]
-    references: Optional["FormReport"] = None
-
-    @property
-    def disc(self) -> Dict[str, Optional[float]]:
-        """``disc_numbers`` of the groups of known distance, as for contrastive sets."""
-        known = {name: tally for name, tally in self.groups["distances"].items() if name != "unknown"}
-        return disc_numbers(known)
-
-    def as_dict(self) -> Dict[str, Any]:
-        """For JSON: with the keys of a contrastive set's report, so that the same commands read both."""
-        found = {"name": self.name, "convention": self.matching, **self.overall, **self.groups, **self.disc}
-        more = {} if self.references is None else {"references": self.references.as_dict()}
-        return {**found, **more}
-
-    def _rows(self) -> Iterator[Any]:
-        yield "all", "", self.overall
-        for kind, label in (("phenomena", ""), ("forms", "form "), ("distances", "distance ")):
-            tallies = self.groups[kind]
-            if kind != "forms" or (set(tallies) != set(self.groups["phenomena"]) and len(tallies) <= SHOWN):
-                for name, tally in tallies.items():
-                    yield label + name, (kind, name), tally
-
-    def table(self) -> str:
-        """An aligned table: how many translations have the form, and how many references if there are any."""
-        rows = [[f"{self.name} ({self.matching})", "examples", "found", "%"]]
-        if self.references is not None:
-            rows[0].append("references %")
-        for label, key, one in self._rows():
-            row = [label, str(one["examples"]), str(one["correct"]), f"{one['accuracy']:.2f}"]
-            if self.references is not None:
-                most = self.references.groups[key[0]][key[1]] if key else self.references.overall
-                row.append(f"{most['accuracy']:.2f}")
-            rows.append(row)
-        for name, value in self.disc.items():
-            if value is not None:
-                blank = [""] * (len(rows[0]) - 4)
-                rows.append([DISC_NAMES[name], "", "", f"{value:.2f}", *blank])
-        return aligned_table(rows)
-
-
 def decide(form_set: FormSet, translations: Sequence[str], matching: str) -> List[bool]:
     """Whether each translation has its example's form. Translations are those of the current sentences alone;
     ctxpro's scorer takes the last sentence of a translation, which may contain its context."""
@@ -192,25 +143,53 @@ def decide(form_set: FormSet, translations: Sequence[str], matching: str) -> Lis
     return [matches(text, each.form) for text, each in zip(translations, form_set.examples, strict=True)]
 
 
-def form_report(form_set: FormSet, found: Sequence[bool], matching: str) -> FormReport:
-    """The tallies of what ``decide`` found in the translations, and of the same for the references."""
-    examples = form_set.examples
-    references = [example.reference for example in examples]
+def form_report(form_set: FormSet, found: Sequence[bool], matching: str) -> Dict[str, Any]:
+    """How often translations have the expected form, by what ``decide`` found; for JSON, with the keys of a
+    contrastive set's report, so that the same commands read both. Of the groups of known distance it has the
+    ``disc_numbers``, and at the key ``references``, where all are known, the same report on the references:
+    their share is the most to be hoped for."""
+    references = [example.reference for example in form_set.examples if example.reference is not None]
     report = _report(form_set, found, matching)
-    if None in references:
+    if len(references) < len(form_set.examples):
         return report
-    best = _report(form_set, decide(form_set, [text or "" for text in references], matching), matching)
-    return replace(report, references=best)
+    return {**report, "references": _report(form_set, decide(form_set, references, matching), matching)}
 
 
-def _report(form_set: FormSet, found: Sequence[bool], matching: str) -> FormReport:
+def _report(form_set: FormSet, found: Sequence[bool], matching: str) -> Dict[str, Any]:
     choices = [RIGHT if one else WRONG for one in found]
-    groups = {
+    distances = tally_distances((each.distance for each in form_set.examples), choices)
+    return {
+        "name": form_set.name,
+        "convention": matching,
+        **tally(choices),
         "phenomena": tally_groups((each.phenomenon for each in form_set.examples), choices),
         "forms": tally_groups((each.form.lower() for each in form_set.examples), choices),
-        "distances": tally_distances((each.distance for each in form_set.examples), choices),
+        "distances": distances,
+        **disc_numbers({name: group for name, group in distances.items() if name != "unknown"}),
     }
-    return FormReport(form_set.name, matching, tally(choices), groups)
+
+
+def form_table(report: Mapping[str, Any]) -> str:
+    """An aligned table: how many translations have the form, and how many references if there are any."""
+    references = report.get("references", {})
+    head = [f"{report['name']} ({report['convention']})", "examples", "found", "%"]
+    rows = [[*head, "references %"] if references else head]
+
+    def add(label: str, one: Tally, most: Optional[Tally]) -> None:
+        row = [label, str(one["examples"]), str(one["correct"]), f"{one['accuracy']:.2f}"]
+        rows.append([*row, f"{most['accuracy']:.2f}"] if most else row)
+
+    add("all", report, references)
+    labels = {"phenomena": "", "forms": "form ", "distances": "distance "}
+    if report["forms"].keys() == report["phenomena"].keys() or len(report["forms"]) > SHOWN:
+        del labels["forms"]
+    for kind, label in labels.items():
+        for name, one in report[kind].items():
+            add(label + name, one, references and references[kind][name])
+    for key, name in DISC_NAMES.items():
+        if report[key] is not None:
+            rows.append([name, "", "", f"{report[key]:.2f}", *([""] if references else [])])
+    return aligned_table(rows)
 
 
 def decision_lines(form_set: FormSet, found: Sequence[bool], matching: str) -> Iterator[str]:
