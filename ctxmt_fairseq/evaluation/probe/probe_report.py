@@ -8,7 +8,7 @@ import numpy as np
 from ctxmt_fairseq.base.tables import remark
 from ctxmt_fairseq.data.context_options import SIZES
 from ctxmt_fairseq.evaluation.probe import word_report
-from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, selected, sized
+from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, DOCUMENT, selected, sized
 from ctxmt_fairseq.evaluation.probe.outcome_scores import ScoredOutcomes, Tests, score_outcomes
 from ctxmt_fairseq.evaluation.probe.prober import Prober
 from ctxmt_fairseq.text.word_tags import Tags
@@ -120,7 +120,7 @@ def probe(
     sizes = sorted(set(range(largest + 1) if sizes is None else sizes))
     smaller = sized(loaded, sizes)
     found = score_outcomes(prober.outcomes(conditions), text, tests)
-    by_size = score_outcomes(prober.outcomes([conditions[0], *smaller]), text, tests)
+    by_size = score_outcomes(prober.outcomes({DOCUMENT: conditions[DOCUMENT], **smaller}), text, tests)
     words = word_report.sentence_words(text, loaded.target_subwords, found.outcomes[0].bits, tags)
     lengths = text.document_lengths if tests.unit == "document" else [1] * len(words)
     units = np.repeat(np.arange(len(lengths)), lengths).tolist()

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, Condition
+from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, DOCUMENT, Conditions
 from ctxmt_fairseq.evaluation.probe.cxmi import Cxmi, cxmi, token_bits
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
@@ -55,52 +55,58 @@ class Prober:
         self._bits: Dict[Tuple[Any, ...], List[np.ndarray]] = {}
         self._translations: Dict[Tuple[Any, ...], Dict[int, torch.Tensor]] = {}
 
-    def outcomes(self, conditions: Sequence[Condition]) -> List[Outcome]:
+    def outcomes(self, conditions: Conditions) -> List[Outcome]:
         """The outcomes in the order of the conditions, the first of which is the document's own context."""
         found = []
-        for condition in conditions:
-            bits = self._token_bits(condition)
+        for name, models in conditions.items():
+            bits = self._token_bits(models)
             hypotheses = None
             if self.search is not None:
-                tokens = self._translated(condition, conditions[0])
+                tokens = self._translated(name, models, conditions[DOCUMENT])
                 texts = (self.loaded.decode_target(tokens[line]) for line in self.text.current.tolist())
                 hypotheses = [*map(self.loaded.target_subwords.steps.surface, texts)]
-            found.append(Outcome(condition.name, bits, cxmi(bits, self.text.words), hypotheses))
+            found.append(Outcome(name, bits, cxmi(bits, self.text.words), hypotheses))
         return found
 
     @functools.cached_property
     def _without(self) -> List[TokenScores]:
         return self.scorer.scores(self.loaded.with_options(context_selection=self.against))
 
-    def _token_bits(self, condition: Condition) -> List[np.ndarray]:
-        if condition.options not in self._bits:
-            self._bits[condition.options] = token_bits(self.scorer.scores(condition.loaded), self._without)
-        return self._bits[condition.options]
+    def _token_bits(self, models: LoadedModels) -> List[np.ndarray]:
+        options = _options(models)
+        if options not in self._bits:
+            self._bits[options] = token_bits(self.scorer.scores(models), self._without)
+        return self._bits[options]
 
-    def _translated(self, condition: Condition, document: Condition) -> Dict[int, torch.Tensor]:
+    def _translated(self, name: str, models: LoadedModels, document: LoadedModels) -> Dict[int, torch.Tensor]:
         """Translations, as tokens by line, of at least all current lines. Those in the document's own context
         (``document``) are the target context of sentences that get the context of other documents."""
-        if condition.options in self._translations:
-            return self._translations[condition.options]
+        options = _options(models)
+        if options in self._translations:
+            return self._translations[options]
         assert self.search is not None
-        translator = DocumentTranslator(condition.loaded, self.search, width=self.width)
-        selection = condition.loaded.task.context_options().context_selection
+        translator = DocumentTranslator(models, self.search, width=self.width)
+        selection = models.task.context_options().context_selection
         given: Optional[Sequence[torch.Tensor]] = None
         if selection == "reference":
             given = self.text.targets
         elif translator.dependent and selection in ("random", "shuffled"):
-            translations = self._translated(document, document)
+            translations = self._translated(DOCUMENT, document, document)
             given = [translations[line] for line in range(len(self.text.sources))]
         text = self.text
         running = translator.running(text.sources, text.documents, given, text.contexts, text.current)
         all_lines = translator.dependent and given is None
         lines = list(range(len(text.sources))) if all_lines else text.current.tolist()
-        how = {"total": len(lines), "unit": "sentence", "desc": condition.name, "disable": None}
+        how = {"total": len(lines), "unit": "sentence", "desc": name, "disable": None}
         progress = tqdm(translator.translate(running, lines), **how)
-        self._translations[condition.options] = {
-            line: nbest[0]["tokens"].cpu().long() for line, nbest in progress
-        }
-        return self._translations[condition.options]
+        found = {line: nbest[0]["tokens"].cpu().long() for line, nbest in progress}
+        self._translations[options] = found
+        return found
+
+
+def _options(models: LoadedModels) -> Tuple[Any, ...]:
+    """What distinguishes a context from others of the same models."""
+    return tuple(models.task.options.items())
 
 
 def warn_of_unknown_absence(loaded: LoadedModels, against: str) -> None:
