@@ -55,7 +55,7 @@ def read_attribute_set(path: PathLike) -> List[AttributeExample]:
 
 
 def _example(place: Place, record: Any) -> AttributeExample:
-    source = one_line(place, get(place, record, "source", str), "source")
+    source = _one_line(place, record, "source")
     unknown = sorted(record.keys() - set(KEYS))
     if unknown:
         raise place.error(f"expected the keys {', '.join(KEYS)}, found {unknown[0]!r}")
@@ -67,15 +67,13 @@ def _example(place: Place, record: Any) -> AttributeExample:
         shared = set(expected[name]) & set(wrong[name])
         if shared:
             raise place.error(f"{shared.pop()!r} is both expected and wrong for {name!r}")
-    reference = None
-    if "reference" in record:
-        reference = one_line(place, get(place, record, "reference", str), "reference")
+    reference = _one_line(place, record, "reference") if "reference" in record else None
     return AttributeExample(source, attributes, expected, wrong, _context(place, record), reference)
 
 
-def one_line(place: Place, text: str, key: str) -> str:
+def _one_line(place: Place, record: Any, key: str) -> str:
     """The text without outer blanks; anything but one line of text is refused."""
-    text = text.strip()
+    text: str = get(place, record, key, str).strip()
     if not text or len(text.splitlines()) > 1 or "\0" in text:
         raise place.error(f"expected one line of text at the key {key!r}")
     return text
@@ -101,12 +99,12 @@ def _phrases(place: Place, record: Any, key: str) -> Dict[str, Tuple[str, ...]]:
 
 
 def _context(place: Place, record: Any) -> Optional[Dict[str, str]]:
-    if not isinstance(record.get("context"), list):
+    texts = record.get("context")
+    if not isinstance(texts, list):
         return _texts(place, record, "context") if "context" in record else None
-    texts = record["context"]
     if not _all_texts(texts):
         raise place.error("expected 'context' to be a list of texts")
-    return prompts(text.strip() for text in texts)
+    return prompts(map(str.strip, texts))
 
 
 def metadata_of(
@@ -131,7 +129,6 @@ MARKS: Dict[str, Dict[str, str]] = {
     "number": {f"<{value}>": value for value in ("singular", "plural")},
     "formality": {f"<{value}>": value for value in ("formal", "informal")},
 }
-EAMT22_KEYS = ("english", "polish", "context_csv")
 
 
 def read_any_set(path: PathLike) -> List[AttributeExample]:
@@ -156,7 +153,8 @@ def read_eamt22(path: PathLike) -> List[AttributeExample]:
 
 
 def _eamt22_example(place: Place, record: Any) -> AttributeExample:
-    english, polish, marks = (get(place, record, key, str) for key in EAMT22_KEYS)
+    source, reference = (_one_line(place, record, key) for key in ("english", "polish"))
+    marks: str = get(place, record, "context_csv", str)
     fields = [field.strip() for field in marks.split(",")]
     if len(fields) != len(MARKS):
         raise place.error(f"expected {len(MARKS)} fields at the key 'context_csv', found {marks!r}")
@@ -166,6 +164,4 @@ def _eamt22_example(place: Place, record: Any) -> AttributeExample:
             raise place.error(f"expected {', '.join(values)} or nothing for the {name}, found {mark!r}")
         if mark:
             attributes[name] = values[mark]
-    return AttributeExample(
-        one_line(place, english, "english"), attributes, {}, {}, None, one_line(place, polish, "polish")
-    )
+    return AttributeExample(source, attributes, {}, {}, None, reference)

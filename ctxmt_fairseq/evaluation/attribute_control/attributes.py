@@ -8,17 +8,9 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.tables import aligned_table, records_table
 from ctxmt_fairseq.corpora.text_steps import TextSteps
+from ctxmt_fairseq.evaluation.attribute_control import judging
 from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import AttributeExample
-from ctxmt_fairseq.evaluation.attribute_control.judging import (
-    COUNTS,
-    Occurs,
-    OutcomeCount,
-    joint_outcome,
-    mean,
-    outcome,
-    percent,
-    whole_words,
-)
+from ctxmt_fairseq.evaluation.attribute_control.judging import COUNTS, Occurs, OutcomeCount, mean, percent
 from ctxmt_fairseq.evaluation.metrics import Translation, score_translation
 
 Outcomes = Mapping[str, str]  # attribute -> outcome, of one translation
@@ -41,26 +33,19 @@ class AttributeReport:
         return mean([count.accuracy for count in self.attributes.values()])
 
     def as_dict(self) -> Dict[str, Any]:
-        def counts(groups: Mapping[str, OutcomeCount]) -> Dict[str, Any]:
-            return {name: count.as_dict() for name, count in groups.items()}
-
-        return {
-            "accuracy": self.accuracy,
-            "attributes": counts(self.attributes),
-            "values": counts(self.values),
-            "combinations": counts(self.combinations),
-            "together": self.together.as_dict(),
+        groups = {kind: getattr(self, kind) for kind in ("attributes", "values", "combinations")}
+        counts = {
+            kind: {name: one.as_dict() for name, one in group.items()} for kind, group in groups.items()
         }
+        return {"accuracy": self.accuracy, **counts, "together": self.together.as_dict()}
 
     def table(self, plain: Optional["AttributeReport"] = None) -> str:
         """All counts as an aligned table, beside the accuracies of the set without context."""
-        beside = dict(plain._rows()) if plain else {}
-        column = {"no context %": "{plain}"} if plain else {}
-        columns = {"": "{name}", "accuracy %": "{shown}", **column, **COUNTS}
-        records = [
-            {"name": name, "plain": percent(beside[name].accuracy if plain else None), **count.cells()}
-            for name, count in self._rows()
-        ]
+        columns = {"": "{name}", "accuracy %": "{shown}", "no context %": "{plain}", **COUNTS}
+        if plain is None:
+            del columns["no context %"]
+        beside = {name: percent(count.accuracy) for name, count in plain._rows()} if plain else {}
+        records = [{"name": name, "plain": beside.get(name), **count.cells()} for name, count in self._rows()]
         means = {"shown": percent(self.accuracy), "plain": percent(plain.accuracy if plain else None)}
         records.append({"name": "mean over the attributes", **means, **dict.fromkeys(COUNTS, "")})
         return records_table(records, columns)
@@ -74,11 +59,11 @@ class AttributeReport:
 
 
 def judge_attributes(
-    examples: Sequence[AttributeExample], translations: Sequence[str], occurs: Occurs = whole_words
+    examples: Sequence[AttributeExample], translations: Sequence[str], occurs: Occurs = judging.whole_words
 ) -> List[Outcomes]:
     """For each example the outcome of each attribute that its translation shows."""
     return [
-        {name: outcome(text, one.expected[name], one.wrong[name], occurs) for name in one.expected}
+        {name: judging.outcome(text, one.expected[name], one.wrong[name], occurs) for name in one.expected}
         for one, text in zip(examples, translations, strict=True)
     ]
 
@@ -90,7 +75,7 @@ def attribute_report(examples: Sequence[AttributeExample], outcomes: Sequence[Ou
         for example, by_name in zip(examples, outcomes, strict=True)
         for name, found in by_name.items()
     ]
-    joint = [joint_outcome(list(by_name.values())) for by_name in outcomes]
+    joint = [judging.joint_outcome(list(by_name.values())) for by_name in outcomes]
     return AttributeReport(
         attributes=_count((name, found) for _, name, found in shown),
         values=_count((f"{name} = {example.attributes[name]}", found) for example, name, found in shown),

@@ -1,6 +1,7 @@
 """Formal and informal references, in which the phrases that make them so are marked: ``[F]Haben Sie[/F] das
 gehört?`` (CoCoA-MT, IWSLT 2022; Nadejde et al. 2022)."""
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import Dict, List, Mapping, Sequence, Tuple
@@ -25,20 +26,16 @@ class AnnotatedReference:
 def parse_annotated(line: str) -> AnnotatedReference:
     """Read a line with tags."""
     parts = _TAG.split(line)  # text, tag, text, tag, ..., text
-    phrases = []
-    inside = False
-    for at in range(1, len(parts), 2):
-        if (parts[at] == OPEN) == inside:
-            wrong = f"expected {CLOSE} before the next {OPEN}" if inside else f"{CLOSE} without {OPEN}"
-            raise BadInput(wrong)
-        if inside:
-            phrases.append(parts[at - 1].strip())
-        inside = not inside
-    if inside:
+    for tag, wanted in zip(parts[1::2], itertools.cycle((OPEN, CLOSE)), strict=False):
+        if tag != wanted:
+            after_open = f"expected {CLOSE} before the next {OPEN}"
+            raise BadInput(after_open if tag == OPEN else f"{CLOSE} without {OPEN}")
+    if len(parts[1::2]) % 2:
         raise BadInput(f"{OPEN} without {CLOSE}")
+    phrases = tuple(phrase.strip() for phrase in parts[2::4])
     if not all(phrases):
         raise BadInput(f"expected a phrase between {OPEN} and {CLOSE}")
-    return AnnotatedReference("".join(parts[::2]).strip(), tuple(phrases))
+    return AnnotatedReference("".join(parts[::2]).strip(), phrases)
 
 
 def read_annotated(path: PathLike) -> List[AnnotatedReference]:

@@ -5,6 +5,7 @@ The rules are those of the shared task (Nadejde et al. 2022; Anastasopoulos et a
 phrases of both references or of neither do not count for the accuracy, and their number is reported.
 """
 
+import functools
 import json
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
@@ -13,23 +14,14 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table, records_table
+from ctxmt_fairseq.evaluation.attribute_control import judging
 from ctxmt_fairseq.evaluation.attribute_control.formal_references import (
     FORMAL,
     FORMALITIES,
     INFORMAL,
     ContrastiveReference,
 )
-from ctxmt_fairseq.evaluation.attribute_control.judging import (
-    COUNTS,
-    RIGHT,
-    WRONG,
-    Occurs,
-    OutcomeCount,
-    mean,
-    outcome,
-    percent,
-    words_among,
-)
+from ctxmt_fairseq.evaluation.attribute_control.judging import RIGHT, WRONG, Occurs, OutcomeCount, words_among
 from ctxmt_fairseq.text.metadata_text import single_spaces
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
@@ -83,14 +75,8 @@ FEW = 30  # formal or informal translations; even if all are right, the 95 % int
 
 def formality_of(translation: str, reference: ContrastiveReference, occurs: Occurs = words_among) -> str:
     """``FORMAL`` or ``INFORMAL``; or ``BOTH`` or ``NEITHER`` (see ``outcome``)."""
-    found = outcome(translation, reference.formal.phrases, reference.informal.phrases, occurs)
+    found = judging.outcome(translation, reference.formal.phrases, reference.informal.phrases, occurs)
     return {RIGHT: FORMAL, WRONG: INFORMAL}.get(found, found)
-
-
-def count_formality(wanted: str, labels: Sequence[str]) -> OutcomeCount:
-    """How many translations, labelled by ``formality_of``, have the wanted formality."""
-    other = INFORMAL if wanted == FORMAL else FORMAL
-    return OutcomeCount.of({wanted: RIGHT, other: WRONG}.get(label, label) for label in labels)
 
 
 @dataclass(frozen=True)
@@ -105,7 +91,9 @@ class FormalityRun:
 
     @property
     def count(self) -> OutcomeCount:
-        return count_formality(self.wanted, self.labels)
+        """How many translations have the wanted formality."""
+        other = INFORMAL if self.wanted == FORMAL else FORMAL
+        return OutcomeCount.of({self.wanted: RIGHT, other: WRONG}.get(label, label) for label in self.labels)
 
     def as_dict(self) -> Dict[str, Any]:
         return {"wanted": self.wanted, "prompt": self.prompt, **self.count.as_dict()}
@@ -132,11 +120,12 @@ class FormalityReport:
         accuracy = {"plain": {run.wanted: run.count.accuracy for run in self.plain}}
         if self.prompted:
             accuracy["mean"] = {
-                wanted: mean([run.count.accuracy for run in self.runs(wanted)]) for wanted in FORMALITIES
+                wanted: judging.mean([run.count.accuracy for run in self.runs(wanted)])
+                for wanted in FORMALITIES
             }
             accuracy["best"] = {wanted: self.best(wanted).count.accuracy for wanted in FORMALITIES}
         return {
-            name: {**values, "average": mean([values[wanted] for wanted in FORMALITIES])}
+            name: {**values, "average": judging.mean([values[wanted] for wanted in FORMALITIES])}
             for name, values in accuracy.items()
         }
 
@@ -155,7 +144,7 @@ class FormalityReport:
 
     def table(self, plain: str) -> str:
         """Two aligned tables: the runs (``plain``: those without prompt), and the accuracies."""
-        columns = {"wanted: context": "{name}", "accuracy %": "{shown}", **COUNTS}
+        columns = {"wanted: context": "{name}", "accuracy %": "{shown}", **judging.COUNTS}
         runs = (
             {"name": f"{run.wanted}: {run.prompt or plain}", **run.count.cells()}
             for run in (*self.plain, *self.prompted)
@@ -163,7 +152,7 @@ class FormalityReport:
         names = {"plain": plain, "mean": "mean over the prompts", "best": "best prompts"}
         summary = [["accuracy %", *FORMALITIES, "average"]]
         for name, values in self.summaries().items():
-            summary.append([names[name], *map(percent, values.values())])
+            summary.append([names[name], *map(judging.percent, values.values())])
         lines = [records_table(runs, columns), "", aligned_table(summary)]
         if self.prompted:
             lines += ["", *map(self._best_line, FORMALITIES)]
@@ -210,15 +199,13 @@ def control_formality(
     """Translate all sentences without context, and with each prompt, listed by the formality that it asks
     for, as their only context. A prompt may be in both lists."""
 
+    @functools.cache  # a prompt may be tried for both formalities
     def translations(prompt: Optional[str]) -> List[str]:
         return translate(sentences, [{} if prompt is None else {"": prompt}] * len(sentences))
 
-    plain = translations(None)
+    plain = judge(dict.fromkeys(FORMALITIES, translations(None)), references, occurs)
     prompted: List[FormalityRun] = []
-    translated: Dict[str, List[str]] = {}  # a prompt may be tried for both formalities
     wanted_prompts = [(wanted, prompt) for wanted in FORMALITIES for prompt in prompts[wanted]]
     for wanted, prompt in tqdm(wanted_prompts, unit="prompt", disable=None):
-        if prompt not in translated:
-            translated[prompt] = translations(prompt)
-        prompted += judge({wanted: translated[prompt]}, references, occurs, prompt)
-    return FormalityReport(judge(dict.fromkeys(FORMALITIES, plain), references, occurs), prompted)
+        prompted += judge({wanted: translations(prompt)}, references, occurs, prompt)
+    return FormalityReport(plain, prompted)

@@ -16,7 +16,7 @@ from ctxmt_fairseq.evaluation.attribute_control.formal_references import (
     read_annotated,
     read_references,
 )
-from ctxmt_fairseq.evaluation.attribute_control.formality import count_formality, formality_of
+from ctxmt_fairseq.evaluation.attribute_control.formality import FormalityRun, formality_of
 from ctxmt_fairseq.evaluation.attribute_control.judging import (
     anywhere,
     in_surface_form,
@@ -123,7 +123,9 @@ def test_counts_follow_the_rule_of_the_shared_task(rows):
         informal += has_informal and not has_formal
         both += has_formal and has_informal
         neither += not has_formal and not has_informal
-    wanted_formal, wanted_informal = (count_formality(wanted, labels) for wanted in (FORMAL, INFORMAL))
+    wanted_formal, wanted_informal = (
+        FormalityRun(wanted, None, [], labels).count for wanted in (FORMAL, INFORMAL)
+    )
     assert vars(wanted_formal) == {"right": formal, "wrong": informal, "both": both, "neither": neither}
     assert vars(wanted_informal) == {"right": informal, "wrong": formal, "both": both, "neither": neither}
     if formal + informal:
