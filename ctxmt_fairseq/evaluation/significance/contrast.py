@@ -11,7 +11,7 @@ from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.tables import records_table
 from ctxmt_fairseq.evaluation.contrastive_report import distance_order
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name, phenomenon_name
-from ctxmt_fairseq.evaluation.significance.p_values import holm_within, mcnemar, stars, system_pairs
+from ctxmt_fairseq.evaluation.significance.p_values import McNemar, holm_within, mcnemar, stars, system_pairs
 from ctxmt_fairseq.evaluation.significance.seeds import OverSeeds, over_seeds, runs_of
 from ctxmt_fairseq.text.json_files import get, json_lines
 from ctxmt_fairseq.text.text_lines import PathLike
@@ -49,15 +49,6 @@ class Outcome(NamedTuple):
         return [ALL, *own, *([] if self.distance in (None, 0) else [DISC])]
 
 
-class Discordant(NamedTuple):
-    """McNemar's test (``exact`` or ``chi-squared``) of two trained models."""
-
-    only_a: int
-    only_b: int
-    test: str
-    p: float
-
-
 @dataclass(frozen=True)
 class ContrastComparison:
     """Two systems on one group of examples: how many each gets right (the mean of several runs), and the
@@ -70,7 +61,7 @@ class ContrastComparison:
     examples: int
     correct_a: float
     correct_b: float
-    result: Union[Discordant, OverSeeds]
+    result: Union[McNemar, OverSeeds]
     p_holm: float
 
     def as_dict(self) -> Dict[str, Any]:
@@ -119,15 +110,14 @@ def compare_contrast(runs: Sequence[Tuple[str, str]], all_pairs: bool = False) -
         correct = [int(each.sum()) if single else float(each.sum(1).mean()) for each in right]
         for a, b in pairs:
             both = right[a], right[b]
-            result = _discordant(*both) if single else over_seeds(*(100.0 * each for each in both))
+            result = _mcnemar(*both) if single else over_seeds(*(100.0 * each for each in both))
             found.append((names[a], names[b], label, len(keys), correct[a], correct[b], result))
     corrected = holm_within(found, lambda row: row[2], lambda row: row[-1].p)
     return [ContrastComparison(*row, p) for row, p in zip(found, corrected, strict=True)]
 
 
-def _discordant(first: np.ndarray, second: np.ndarray) -> Discordant:
-    counts = int((first & ~second).sum()), int((second & ~first).sum())
-    return Discordant(*counts, *mcnemar(*counts))
+def _mcnemar(first: np.ndarray, second: np.ndarray) -> McNemar:
+    return mcnemar(int((first & ~second).sum()), int((second & ~first).sum()))
 
 
 def _check_alike(first_path: str, first: Dict[Key, Outcome], path: str, outcomes: Dict[Key, Outcome]) -> None:

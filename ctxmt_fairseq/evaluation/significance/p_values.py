@@ -12,8 +12,10 @@ Item = TypeVar("Item")
 
 
 class McNemar(NamedTuple):
-    """A two-sided p, and the test that gave it: ``exact`` or ``chi-squared``."""
+    """The counts of the test, a two-sided p, and the test that gave it: ``exact`` or ``chi-squared``."""
 
+    only_a: int
+    only_b: int
     test: str
     p: float
 
@@ -29,9 +31,10 @@ def mcnemar(only_a: int, only_b: int) -> McNemar:
 
     discordant = only_a + only_b
     if discordant < EXACT_BELOW:
-        return McNemar("exact", float(stats.binomtest(only_a, discordant).pvalue) if discordant else 1.0)
+        p = float(stats.binomtest(only_a, discordant).pvalue) if discordant else 1.0
+        return McNemar(only_a, only_b, "exact", p)
     statistic = max(0, abs(only_a - only_b) - 1) ** 2 / discordant
-    return McNemar("chi-squared", float(stats.chi2.sf(statistic, df=1)))
+    return McNemar(only_a, only_b, "chi-squared", float(stats.chi2.sf(statistic, df=1)))
 
 
 def holm(values: Sequence[float]) -> List[float]:

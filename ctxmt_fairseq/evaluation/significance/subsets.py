@@ -2,8 +2,8 @@
 5.3.1, tables 3 to 5)."""
 
 import statistics
-from dataclasses import dataclass
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import word_spans
@@ -23,20 +23,15 @@ GENDERS = {"masc": "masculine", "fem": "feminine", "neut": "neuter"}
 @dataclass(frozen=True)
 class Subset:
     """The lines of a subset, from 0 and ascending, and the number of pronouns for which they are in it;
-    ``pronominal`` of these have a pronoun as antecedent."""
+    ``pronominal`` of these have a pronoun as antecedent. Once they are compared, systems' mean scores over
+    runs, and differences from the first, if there are two lines."""
 
     name: str
     lines: List[int]
     pronouns: int
     pronominal: int
-
-
-class SubsetScores(NamedTuple):
-    """Systems' mean scores over runs on a subset, and differences from the first, if it has two lines."""
-
-    subset: Subset
-    scores: List[float]
-    comparisons: List[Comparison]
+    scores: Sequence[float] = ()
+    comparisons: Sequence[Comparison] = ()
 
 
 def pronoun_subsets(references: Sequence[Reference], kinds: Sequence[Optional[str]] = ()) -> List[Subset]:
@@ -90,7 +85,7 @@ def compare_subsets(
     measure: Measure,
     samples: int,
     seed: int,
-) -> List[SubsetScores]:
+) -> List[Subset]:
     """Score systems (a name and a translation for each run) on every subset, and test them as
     ``compare_translations`` does by sentences."""
     rows = [measure.rows(number, each) for number, each in enumerate(translations)]
@@ -100,34 +95,34 @@ def compare_subsets(
         chosen = [each[subset.lines] for each in rows]
         each_run = [total_score(each, measure.scores) for each in chosen]
         scores = [statistics.fmean(each_run[run] for run in runs) for runs in systems.values()]
-        comparisons: List[Comparison] = []
+        comparisons: Sequence[Comparison] = ()
         if len(systems) > 1 and len(subset.lines) > 1:
             tested = Tested(measure.name, "sentence", chosen, measure.scores, measure.digits)
             comparisons = compare_systems(names, [tested], samples, seed)
-        found.append(SubsetScores(subset, scores, comparisons))
+        found.append(replace(subset, scores=scores, comparisons=comparisons))
     return found
 
 
-def subsets_table(names: Sequence[str], found: Sequence[SubsetScores]) -> str:
+def subsets_table(names: Sequence[str], found: Sequence[Subset]) -> str:
     """Tables 3 to 5: a row for each subset, with the differences from the first system and their stars."""
     later = [f"{name} - {names[0]}" for name in names[1:]]
     rows = [["pronoun, antecedent", "sentences", "pronouns", "pronominal", *names, *later]]
-    for subset, scores, comparisons in found:
-        counts = (len(subset.lines), subset.pronouns, subset.pronominal)
-        differences = [f"{row.result.difference:+.2f}{stars(row.p_holm)}" for row in comparisons]
-        rows.append([subset.name, *map(str, counts), *(f"{score:.2f}" for score in scores),
+    for each in found:
+        counts = (len(each.lines), each.pronouns, each.pronominal)
+        differences = [f"{row.result.difference:+.2f}{stars(row.p_holm)}" for row in each.comparisons]
+        rows.append([each.name, *map(str, counts), *(f"{score:.2f}" for score in each.scores),
                      *(differences or ["-"] * len(later))])  # fmt: skip
     return aligned_table(rows)
 
 
-def subset_records(names: Sequence[str], found: Sequence[SubsetScores]) -> List[Dict[str, Any]]:
+def subset_records(names: Sequence[str], found: Sequence[Subset]) -> List[Dict[str, Any]]:
     """For JSON."""
     return [
         {
-            "subset": each.subset.name,
-            "sentences": len(each.subset.lines),
-            "pronouns": each.subset.pronouns,
-            "pronominal_antecedents": each.subset.pronominal,
+            "subset": each.name,
+            "sentences": len(each.lines),
+            "pronouns": each.pronouns,
+            "pronominal_antecedents": each.pronominal,
             "scores": dict(zip(names, each.scores, strict=True)),
             "comparisons": [row.as_dict() for row in each.comparisons],
         }

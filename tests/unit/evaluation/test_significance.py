@@ -27,10 +27,12 @@ def test_mcnemar_is_that_of_statsmodels(only_a, only_b):
     table = [[7, only_a], [only_b, 3]]
     exact = only_a + only_b < 25
     if only_a == only_b:  # statsmodels gives more than nothing for no difference, and divides by 0
-        assert mcnemar(only_a, only_b) == ("exact" if exact else "chi-squared", pytest.approx(1.0))
+        assert mcnemar(only_a, only_b)[2:] == ("exact" if exact else "chi-squared", pytest.approx(1.0))
         return
     oracle = statsmodels_mcnemar(table, exact=exact, correction=True)
     assert mcnemar(only_a, only_b) == (
+        only_a,
+        only_b,
         "exact" if exact else "chi-squared",
         pytest.approx(oracle.pvalue, abs=1e-12),
     )
@@ -38,9 +40,9 @@ def test_mcnemar_is_that_of_statsmodels(only_a, only_b):
 
 def test_mcnemar_by_hand():
     assert mcnemar(1, 5).p == pytest.approx(2 * (1 + 6) / 2**6)
-    assert mcnemar(12, 12) == ("exact", 1.0)
+    assert mcnemar(12, 12) == (12, 12, "exact", 1.0)
     assert mcnemar(5, 20).test == "chi-squared"  # 25 of them
-    assert mcnemar(0, 0) == ("exact", 1.0)
+    assert mcnemar(0, 0) == (0, 0, "exact", 1.0)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
