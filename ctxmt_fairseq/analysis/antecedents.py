@@ -20,6 +20,7 @@ from ctxmt_fairseq.text.annotation import AnnotatedWord
 from ctxmt_fairseq.text.coreference import Reference
 
 HEURISTICS = ("random", "first", "last")
+WORDS = {True: "right", False: "wrong"}
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,12 @@ class Agreement:
         for (name, several), group in self.groups.items():
             for source in dict.fromkeys(other for one in group for other in one.others):
                 pairs = [(one.attention, one.others[source]) for one in group if source in one.others]
-                record = {"pronoun": name, "more_than_one_noun": several, "source": source, "n": len(pairs)}
-                for attention, other in itertools.product((True, False), repeat=2):
-                    record[_cell(attention, other)] = 100 * pairs.count((attention, other)) / len(pairs)
-                found.append(record)
+                shares = {
+                    f"attention_{WORDS[both[0]]}_{WORDS[both[1]]}": 100 * pairs.count(both) / len(pairs)
+                    for both in itertools.product(WORDS, repeat=2)
+                }
+                head = {"pronoun": name, "more_than_one_noun": several, "source": source}
+                found.append({**head, "n": len(pairs), **shares})
         return found
 
     def table(self) -> str:
@@ -88,9 +91,9 @@ class Agreement:
         parts = [aligned_table(rows)]
         for row in self.confusions():
             rows = [[f"{_named(row)}, {row['n']}, in %", f"{row['source']} right", f"{row['source']} wrong"]]
-            for each in (True, False):
-                cells = [f"{row[_cell(each, other)]:.1f}" for other in (True, False)]
-                rows.append([f"attention {_word(each)}", *cells])
+            for each in WORDS.values():
+                cells = [f"{row[f'attention_{each}_{other}']:.1f}" for other in WORDS.values()]
+                rows.append([f"attention {each}", *cells])
             parts.append(aligned_table(rows))
         if self.left_out:
             parts.append("left out: " + ", ".join(f"{count} {why}" for why, count in self.left_out.items()))
@@ -177,21 +180,11 @@ def _strongest(sentence: AttendedSentence, asking: np.ndarray) -> Optional[Tuple
 
 def _shares(group: Sequence[Judged]) -> Dict[str, float]:
     """Agreement in %; heuristics count only where the nouns are known."""
-    shares = {
-        name: 100 * float(np.mean([one.shares[name] for one in group if one.shares]))
-        for name in HEURISTICS
-        if any(one.shares for one in group)
-    }
-    return {**shares, "attention": 100 * float(np.mean([one.attention for one in group]))}
+    known = [one.shares for one in group if one.shares]
+    shares = {name: [each[name] for each in known] for name in HEURISTICS if known}
+    shares["attention"] = [one.attention for one in group]
+    return {name: 100 * float(np.mean(each)) for name, each in shares.items()}
 
 
 def _named(row: Dict[str, Any]) -> str:
     return row["pronoun"] + (", more than one noun" if row["more_than_one_noun"] else "")
-
-
-def _cell(attention: bool, other: bool) -> str:
-    return f"attention_{_word(attention)}_{_word(other)}"
-
-
-def _word(right: bool) -> str:
-    return "right" if right else "wrong"

@@ -161,25 +161,21 @@ def group_use(
             unmatched += named is None
         both = zip(pieces, named or [UNKNOWN] * len(pieces), strict=True)
         labels.append([*(name if has_letters(piece) else PUNCTUATION for piece, name in both), END])
-    names = [WORD] if annotation is None else sorted({name for row in labels for name in row})
-    classes = [*(name for name in names if name not in (PUNCTUATION, END)), PUNCTUATION, END]
-    number_of = {name: place for place, name in enumerate(classes)}
+    last = {PUNCTUATION: 1, END: 2}
+    classes = sorted({name for row in labels for name in row}, key=lambda name: (last.get(name, 0), name))
     weights, counts = np.zeros((len(classes), latent.size)), np.zeros(len(classes), np.int64)
     used, together = np.zeros(latent.size, np.int64), 0
     each = _weights(loaded, latent, tokens, max_tokens)
     for place, values in tqdm(each, total=len(tokens), unit="sentence", disable=None):
-        rows = [number_of[name] for name in labels[place]]
+        rows = [classes.index(name) for name in labels[place]]
         np.add.at(weights, rows, values)
         np.add.at(counts, rows, 1)
         using = (values > 0).any(0)
         used += using
         together += int(using.sum())
-    there = counts > 0
-    return GroupUse(
-        f"{latent.title}, {architecture(model)}", isinstance(latent, Selecting), len(tokens),
-        [name for name, known in zip(classes, there, strict=True) if known], counts[there], weights[there],
-        used, together, unmatched,
-    )  # fmt: skip
+    title = f"{latent.title}, {architecture(model)}"
+    counted = (len(tokens), classes, counts, weights, used, together, unmatched)
+    return GroupUse(title, isinstance(latent, Selecting), *counted)
 
 
 def _weights(

@@ -24,27 +24,21 @@ class Term:
     places: Dict[int, List[int]]
 
 
-@dataclass(frozen=True)
-class TermRules:
-    """Which words are terms: those in so many sentences of a document, of so many characters, and not common,
-    which is in more than this share of the documents (and in more than two)."""
-
-    least_sentences: int = 2
-    least_characters: int = 3
-    common: float = 0.2
-
-
 def recurring_terms(
     sentences: Sequence[str],
     documents: Documents,
-    rules: TermRules,
     current: Optional[np.ndarray] = None,
     annotation: Optional[Sequence[Sequence[AnnotatedWord]]] = None,
+    least_sentences: int = 2,
+    least_characters: int = 3,
+    common: float = 0.2,
 ) -> List[Term]:
-    """The terms of every document, in the order of their first places. A term consists of letters with
-    hyphens and apostrophes between them, so that numbers and web addresses are none. It is a white-space word
-    in lower case without the punctuation around it; in annotated text it is the lemma of a noun, or its text
-    if no lemma is known. Lines that are not ``current`` serve as context only, and do not count."""
+    """The terms of every document, in the order of their first places: words in so many sentences of it, of
+    so many characters, and not common, which is in more than this share of the documents (and in more than
+    two). A term consists of letters with hyphens and apostrophes between them, so that numbers and web
+    addresses are none. It is a white-space word in lower case without the punctuation around it; in annotated
+    text it is the lemma of a noun, or its text if no lemma is known. Lines that are not ``current`` serve as
+    context only, and do not count."""
     found: Dict[Tuple[int, str], Dict[int, List[int]]] = {}
     within: Counter[str] = Counter()  # in how many documents each word is
     for document, (start, end) in enumerate(zip(documents.starts[:-1], documents.starts[1:], strict=True)):
@@ -56,15 +50,15 @@ def recurring_terms(
             if annotation is not None:
                 words = _nouns(sentences[line], annotation[line])
             for place, word in words:
-                if len(word) >= rules.least_characters and _TERM.fullmatch(word):
+                if len(word) >= least_characters and _TERM.fullmatch(word):
                     seen.add(word)
                     found.setdefault((document, word), {}).setdefault(line, []).append(place)
         within.update(seen)
-    most = max(_RARE, rules.common * len(documents))
+    most = max(_RARE, common * len(documents))
     return [
         Term(document, word, places)
         for (document, word), places in found.items()
-        if within[word] <= most and len(places) >= rules.least_sentences
+        if within[word] <= most and len(places) >= least_sentences
     ]
 
 

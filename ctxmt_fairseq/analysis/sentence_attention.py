@@ -15,15 +15,16 @@ class PlacedAttention(NamedTuple):
     translation.
 
     Attributes:
-        shares: (n,) the part that each of the n context sentences has of the attention to all of them,
-            without ``<bos>`` and ``</s>``.
-        entropy: -sum p ln p of the shares of each word, in nats, at most ln n.
+        shares: the part that each of the n context sentences has of the attention to all of them, without
+            ``<bos>`` and ``</s>``.
+        entropy: -sum p ln p of the shares of each word, in nats, at most ``uniform``, ln n.
     """
 
     places: List[str]
     sentences: int
-    shares: np.ndarray
+    shares: List[float]
     entropy: float
+    uniform: float
 
 
 def sentence_attention(sentences: Iterable[AttendedSentence]) -> List[PlacedAttention]:
@@ -46,8 +47,9 @@ def sentence_attention(sentences: Iterable[AttendedSentence]) -> List[PlacedAtte
         PlacedAttention(
             list(places),
             len(values),
-            np.mean([shares for shares, _ in values], axis=0),
+            np.mean([shares for shares, _ in values], axis=0).tolist(),
             float(np.mean([entropy for _, entropy in values])),
+            float(np.log(len(places))),
         )
         for places, values in sorted(found.items(), key=lambda item: (len(item[0]), item[0]))
     ]
@@ -62,20 +64,11 @@ def sentence_table(found: List[PlacedAttention]) -> str:
     columns = list(dict.fromkeys(place for each in reversed(found) for place in each.places))
     rows = [["context sentences", "sentences", *columns, "entropy (nats)", "uniform"]]
     for each in found:
-        share = dict(zip(each.places, each.shares.tolist(), strict=True))
+        share = dict(zip(each.places, each.shares, strict=True))
         cells = [f"{share[place]:.3f}" if place in share else "-" for place in columns]
-        count, uniform = len(each.places), np.log(len(each.places))
-        rows.append([str(count), f"{each.sentences:,}", *cells, f"{each.entropy:.3f}", f"{uniform:.3f}"])
+        ends = [f"{each.entropy:.3f}", f"{each.uniform:.3f}"]
+        rows.append([str(len(each.places)), f"{each.sentences:,}", *cells, *ends])
     return aligned_table(rows)
-
-
-def sentence_records(found: List[PlacedAttention]) -> List[Dict[str, Any]]:
-    """For JSON."""
-    return [
-        {"places": each.places, "sentences": each.sentences, "shares": each.shares.tolist(),
-         "entropy": each.entropy, "uniform": float(np.log(len(each.places)))}
-        for each in found
-    ]  # fmt: skip
 
 
 def sentence_points(found: List[PlacedAttention]) -> List[Point]:
@@ -84,5 +77,5 @@ def sentence_points(found: List[PlacedAttention]) -> List[Point]:
         Point("attention to context sentences (%)",
               f"{len(each.places)} context sentences, n = {each.sentences:,}", place, 100 * share)
         for each in reversed(found)
-        for place, share in zip(each.places, each.shares.tolist(), strict=True)
+        for place, share in zip(each.places, each.shares, strict=True)
     ]  # fmt: skip

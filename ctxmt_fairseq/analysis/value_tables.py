@@ -135,11 +135,8 @@ def _each(value: Value) -> np.ndarray:
 
 def _seeds(values: Sequence[Value]) -> Dict[Tuple[str, str], int]:
     """System and run -> the run's number within its system."""
-    found: Dict[Tuple[str, str], int] = {}
-    for one in values:
-        number = sum(system == one.system for system, _ in found)
-        found.setdefault((one.system, one.run), number)
-    return found
+    systems = grouped(dict.fromkeys((one.system, one.run) for one in values))
+    return {(system, run): number for system, runs in systems.items() for number, run in enumerate(runs)}
 
 
 def _keys(values: Sequence[Value], across: str) -> Iterator[Tuple[Value, Tuple[str, str, Place]]]:
@@ -178,8 +175,7 @@ def _ordered(found: Iterable[Placed]) -> List[Placed]:
 
 def value_tables(found: Sequence[Placed]) -> str:
     """A table for each measure: mean and deviation over the runs, and how many runs if some lack it."""
-    measures = dict.fromkeys(one.measure for one in found)
-    return "\n\n".join(_table([one for one in found if one.measure == measure]) for measure in measures)
+    return "\n\n".join(map(_table, grouped((one.measure, one) for one in found).values()))
 
 
 def _table(found: Sequence[Placed]) -> str:
@@ -253,12 +249,9 @@ def tests_table(records: Sequence[Mapping[str, Any]]) -> str:
 
 def best_places(found: Sequence[Placed]) -> Dict[str, Dict[str, List[Place]]]:
     """Measure -> row -> for each run the place with the highest value, the first one if several have it."""
-    best: Dict[Tuple[str, str, str], Placed] = {}
-    for one in found:
-        key = one.measure, one.system, one.run
-        if key not in best or one.value > best[key].value:
-            best[key] = one
+    runs = grouped(((one.measure, one.system, one.run), one) for one in found)
     shown: Dict[str, Dict[str, List[Place]]] = {}
-    for (measure, system, _), one in best.items():
-        shown.setdefault(measure, {}).setdefault(system, []).append(one.place)
+    for (measure, system, _), ones in runs.items():
+        best = max(ones, key=lambda one: one.value)
+        shown.setdefault(measure, {}).setdefault(system, []).append(best.place)
     return shown

@@ -4,21 +4,10 @@ from dataclasses import replace
 from math import inf
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.analysis.page import differences
+from ctxmt_fairseq.analysis.page import differences, result_blocks
 from ctxmt_fairseq.analysis.page.blocks import Cell, Fold, Image, Lines, Section, Table, side_by_side
 from ctxmt_fairseq.analysis.page.found import Found, Run, title_of, written_by_ctxmt
-from ctxmt_fairseq.analysis.page.result_blocks import (
-    Owners,
-    attention,
-    charts,
-    contrast_tests,
-    curves,
-    lengths,
-    owner_of,
-    probe,
-    probe_sizes,
-    translation_tests,
-)
+from ctxmt_fairseq.analysis.page.result_blocks import Owners, charts, owner_of
 from ctxmt_fairseq.analysis.page.summary import summary
 from ctxmt_fairseq.analysis.page.svg_curves import LARGEST
 from ctxmt_fairseq.base.plots.charts import Point
@@ -80,20 +69,22 @@ def sections(
                 "too. Distance: how many sentences before is what decides. Disc.: accuracy on examples which "
                 "another sentence decides; Disc_avg: the mean over distances (Lupo et al. 2022). McNemar: "
                 f"{first}"),
-        Section("Significance", [*each("comparison of translations", translation_tests),
-                                 *each("comparison of contrast", contrast_tests)],
+        Section("Significance", [*each("comparison of translations", result_blocks.translation_tests),
+                                 *each("comparison of contrast", result_blocks.contrast_tests)],
                 "b - a; stars at .05 and .01 of p after Holm's correction; where numbers of seeds stand, of "
                 "systems, otherwise of two trained models"),
         Section("Probes",
-                [*charts("", each("probe", probe_sizes), "sentences of context"), *each("probe", probe)],
+                [*charts("", each("probe", result_blocks.probe_sizes), "sentences of context"),
+                 *each("probe", result_blocks.probe)],
                 "Translations and scores with other contexts than the document's own; CXMI is what the "
                 "context adds to the probability of the references, in bits per word (in nats per sentence: "
                 "the definition of Fernandes et al. 2021; per token, averaged over sentences: what their "
                 "program prints); stars: against the document's own, for this trained model"),
-        Section("Curves", [*losses(runs), *each("chart", curves)],
+        Section("Curves", [*losses(runs), *each("chart", result_blocks.curves)],
                 "Bands: the lowest and highest of several runs, or an interval"),
-        Section("Length of the sentence", each("lengths", lengths), "Bands: 95 % of bootstrap samples"),
-        Section("Attention", each("attention share", attention),
+        Section("Length of the sentence", each("lengths", result_blocks.lengths),
+                "Bands: 95 % of bootstrap samples"),
+        Section("Attention", each("attention share", result_blocks.attention),
                 "Share: of the attention of the current sentence's tokens, what goes to the current "
                 "sentence; entropy in nats; stars: against the first model"),
         Section("Pictures", pictures),
@@ -108,13 +99,12 @@ def _stars(runs: Sequence[Run]) -> Callable[..., List[Any]]:
     """Finds the stars in comparisons with the first run: ((run, translation, metric), stars)."""
 
     def stars(_: str, content: Any, owners: Owners) -> List[Any]:
-        rows = content["comparisons"]
-        found = [(*(owner_of(row[side], owners, content) for side in ("a", "b")), row) for row in rows]
-        return [
-            ((*b, row["metric"]), row["stars"])
-            for a, b, row in found
-            if a and b and a[0] == runs[0].name and a[1] == b[1]
-        ]
+        found = []
+        for row in content["comparisons"]:
+            a, b = (owner_of(row[side], owners, content) for side in ("a", "b"))
+            if a and b and a[0] == runs[0].name and a[1] == b[1]:
+                found.append(((*b, row["metric"]), row["stars"]))
+        return found
 
     return stars
 

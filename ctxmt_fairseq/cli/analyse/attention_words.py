@@ -97,6 +97,6 @@ class AttentionWords(TextAttention):
             raise BadInput("expected sentences with context, found none", self.text)
         print(attention.sentence_table(found))
         points = attention.sentence_points(found)
-        record = {"attention": attention.sentence_records(found)}
+        record = {"attention": [each._asdict() for each in found]}
         title = f"{self.path}\n{self.text}"
         self.files.draw(points, "place of the context sentence", record, "context", title=title, bars=True)

@@ -123,14 +123,14 @@ class Consistency(Command):
 
     def _terms(self, sources: Sequence[str], documents: Any) -> Any:
         """The terms that recur, at least one."""
-        from ctxmt_fairseq.analysis.recurring_terms import TermRules, recurring_terms
+        from ctxmt_fairseq.analysis.recurring_terms import recurring_terms
         from ctxmt_fairseq.text.annotation import read_annotation
         from ctxmt_fairseq.text.text_lines import read_flags
 
         current = read_flags(self.current, len(sources)) if self.current else None
         annotation = read_annotation(self.annotation, sources) if self.annotation else None
-        rules = TermRules(self.min_count, self.min_length, self.common)
-        terms = recurring_terms(sources, documents, rules, current, annotation)
+        rules = self.min_count, self.min_length, self.common
+        terms = recurring_terms(sources, documents, current, annotation, *rules)
         if not terms:
             raise BadInput("expected terms that recur in a document, found none", self.source)
         return terms

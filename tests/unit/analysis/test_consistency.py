@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.analysis.consistency import MEASURES, consistency, forms_of
 from ctxmt_fairseq.analysis.consistency_report import forms
-from ctxmt_fairseq.analysis.recurring_terms import TermRules, recurring_terms
+from ctxmt_fairseq.analysis.recurring_terms import recurring_terms
 from ctxmt_fairseq.text.documents import Documents
 
 TERMS = ("file", "page", "menu")
@@ -101,7 +101,7 @@ def expected(ids, sources, systems, prefix):
 
 def measured(ids, sources, systems, prefix):
     documents = Documents.from_ids(ids)
-    terms = recurring_terms([" ".join(words) for words in sources], documents, TermRules(common=1.0))
+    terms = recurring_terms([" ".join(words) for words in sources], documents, common=1.0)
     targets = [[" ".join(words) for words in lines] for lines, _ in systems]
     return consistency(["a", "b"], terms, targets, [links for _, links in systems], prefix)
 
@@ -146,7 +146,7 @@ def test_neither_names_nor_order_of_documents_matter(text, draw):
 
 
 def test_the_commonest_form_names_a_translation():
-    terms = recurring_terms(["file"] * 3, Documents.from_ids("aaa"), TermRules())
+    terms = recurring_terms(["file"] * 3, Documents.from_ids("aaa"))
     targets = [["Rechnungen die", "Rechnung", "die Rechnungen"]]
     found = consistency(["a"], terms, targets, [[{0: [0, 1]}, {0: [0]}, {0: [0, 1]}]], 5)
     assert list(forms(found.translated[0][0]).items()) == [("rechnungen", 3), ("die", 2)]

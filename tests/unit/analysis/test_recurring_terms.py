@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from ctxmt_fairseq.analysis.recurring_terms import TermRules, recurring_terms
+from ctxmt_fairseq.analysis.recurring_terms import recurring_terms
 from ctxmt_fairseq.text.annotation import AnnotatedWord
 from ctxmt_fairseq.text.documents import Documents
 
 
 def terms_of(sentences, ids, **rules):
-    current, annotation = rules.pop("current", None), rules.pop("annotation", None)
-    found = recurring_terms(sentences, Documents.from_ids(ids), TermRules(**rules), current, annotation)
+    found = recurring_terms(sentences, Documents.from_ids(ids), **rules)
     return {(term.document, term.text): term.places for term in found}
 
 

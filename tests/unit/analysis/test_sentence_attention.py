@@ -38,7 +38,7 @@ def test_shares_and_entropies_are_those_of_each_sentence_alone():
     loaded = loaded_model("context_encoder_transformer", {"source_context": 2})
     found = sentence_attention(attended_sentences(loaded, text_of(loaded), "encoder"))
     assert [(each.places, each.sentences) for each in found] == [(["-1"], 2), (["-2", "-1"], 2)]
-    assert found[0].shares.tolist() == [1] and found[0].entropy == 0
+    assert found[0].shares == [1] and found[0].entropy == 0
     shares, entropies = zip(*(by_hand(loaded, line, line - 2) for line in (2, 3)), strict=True)
     np.testing.assert_allclose(found[1].shares, np.mean(shares, 0), atol=1e-4)
     assert found[1].entropy == pytest.approx(np.mean(entropies), abs=1e-4) and 0 < found[1].entropy < np.log(
