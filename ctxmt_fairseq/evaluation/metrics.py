@@ -92,7 +92,8 @@ def read_translation(
     """Read files whose lines belong together, each line in its ``surface`` form (such as
     ``TextSteps.surface`` of the system's data folder); lines that ``current`` marks 0 are left out."""
     texts, marks = read_lines([hypothesis, *references], current, REALIGN)
-    wrapped = [_wrapped([line for line in text if line]) for text in texts]
+    filled = ([line for line in text if line] for text in texts)
+    wrapped = [len(lines) >= _FEW and all(map(_WRAPPED.match, lines)) for lines in filled]
     if wrapped[0] and not any(wrapped[1:]):
         example = next(filter(None, texts[0]))[:40]
         logger.warning(
@@ -101,10 +102,6 @@ def read_translation(
     lengths = None if docids is None else current_lengths(Documents.read(docids, len(marks)), marks)
     kept = [[surface(line) for line in itertools.compress(text, marks)] for text in texts]
     return Translation(kept[0], kept[1:], lengths)
-
-
-def _wrapped(lines: Sequence[str]) -> bool:
-    return len(lines) >= _FEW and all(map(_WRAPPED.match, lines))
 
 
 def join_documents(lines: Sequence[str], lengths: Sequence[int]) -> List[str]:

@@ -5,12 +5,12 @@ import inspect
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Sequence
+from typing import Any, Iterator, List, Mapping, Sequence
 
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.extras import installation
+from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.checkpoints.reading import peek
 from ctxmt_fairseq.text.text_lines import file_digest, read_bytes
 
@@ -87,7 +87,7 @@ def load_comet(name: str) -> CometModel:
     """Load a model of unbabel-comet, whose files may hold nothing but tensors, and options of one of COMET's
     classes. It is a folder with ``hparams.yaml`` and ``checkpoints/model.ckpt``, or a name on the Hugging
     Face hub (``wmt22-comet-da``, ``Unbabel/wmt20-comet-da``), which is downloaded once."""
-    classes = _classes()
+    classes = import_of_extra("comet.models", "comet", "COMET needs unbabel-comet").str2model
     folder = Path(name) if Path(name).is_dir() else _downloaded(name)
     state = peek(folder / WEIGHTS)
     options, kind = _options(folder, state)
@@ -107,14 +107,6 @@ def load_comet(name: str) -> CometModel:
     if missing:
         raise BadInput(f"the parameter {missing[0]} is missing", folder / WEIGHTS)
     return CometModel(name, model.eval(), file_digest(folder / OPTIONS, folder / WEIGHTS))
-
-
-def _classes() -> Dict[str, Any]:
-    try:
-        from comet.models import str2model
-    except ImportError:
-        raise BadInput(f'COMET needs the extra "comet": {installation("comet")}') from None
-    return str2model
 
 
 def _downloaded(name: str) -> Path:

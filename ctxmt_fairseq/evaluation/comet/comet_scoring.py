@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import json
 from importlib.metadata import version
-from typing import Dict, List, Mapping, Optional
+from typing import Callable, Dict, List, Mapping, Optional
 
 import torch
 from tqdm.auto import tqdm
@@ -14,11 +14,13 @@ from ctxmt_fairseq.base.journal import Journal, json_line
 from ctxmt_fairseq.corpora.workers import chunks
 from ctxmt_fairseq.evaluation.comet.comet_models import CometModel
 from ctxmt_fairseq.evaluation.comet.comet_score import CometScore
-from ctxmt_fairseq.evaluation.comet.inputs import CometInputs, CometText, build_inputs
+from ctxmt_fairseq.evaluation.comet.inputs import CometText, build_inputs
 from ctxmt_fairseq.text.text_lines import PathLike
 
 BATCH = 16
 KEPT = 1024  # sentences whose scores are written to the file at once
+Sample = Mapping[str, str]
+Predict = Callable[[List[Sample]], List[float]]
 
 
 def comet_score(
@@ -34,7 +36,11 @@ def comet_score(
     if model.needs_references and text.references is None:
         raise BadInput("needs references; give them, or choose a model that needs none", model.name)
     inputs = build_inputs(text, model, context)
-    segments = _segments(inputs, model, bool(context), cache, batch_size, cpu)
+    keys = [_key(sample, model, bool(context)) for sample in inputs.samples]
+    samples = dict(zip(keys, inputs.samples, strict=True))
+    how = bool(context), batch_size, torch.cuda.is_available() and not cpu
+    known = _scores(samples, lambda some: model.predict(some, *how), cache)
+    segments = [known[key] for key in keys]
     references = text.references is not None and model.reads_references
     parts = [f"model:{model.name}", f"content:{model.content[:12]}", f"k:{context}"]
     parts += [f"references:{'yes' if references else 'no'}", f"version:{version('unbabel-comet')}"]
@@ -43,15 +49,8 @@ def comet_score(
     return CometScore(model.name, context, references, mean, segments, *counts, "|".join(parts))
 
 
-def _segments(
-    inputs: CometInputs,
-    model: CometModel,
-    context: bool,
-    cache: Optional[PathLike],
-    batch_size: int,
-    cpu: bool,
-) -> List[float]:
-    keys = [_key(sample, model, context) for sample in inputs.samples]
+def _scores(samples: Mapping[str, Sample], predict: Predict, cache: Optional[PathLike]) -> Dict[str, float]:
+    """The score of each sample by its key: what the journal has is not predicted."""
     known: Dict[str, float] = {}
 
     def keep(line: bytes, number: int) -> None:
@@ -65,19 +64,18 @@ def _segments(
 
     with contextlib.ExitStack() as stack:
         journal = stack.enter_context(Journal(cache, {"scores": "COMET"}, keep)) if cache else None
-        new = {key: sample for key, sample in zip(keys, inputs.samples, strict=True) if key not in known}
-        gpu = torch.cuda.is_available() and not cpu
+        new = {key: sample for key, sample in samples.items() if key not in known}
         progress = stack.enter_context(tqdm(total=len(new), unit=" sentences", disable=None))
         for some in chunks(new.items(), KEPT):
-            scores = model.predict([sample for _, sample in some], context, batch_size, gpu)
+            scores = predict([sample for _, sample in some])
             found = {key: score for (key, _), score in zip(some, scores, strict=True)}
             known.update(found)
             if journal:
                 journal.add(json_line(found))
             progress.update(len(some))
-    return [known[key] for key in keys]
+    return known
 
 
-def _key(sample: Mapping[str, str], model: CometModel, context: bool) -> str:
+def _key(sample: Sample, model: CometModel, context: bool) -> str:
     """A hash of all that a score depends on."""
     return hashlib.sha256(json.dumps([model.content, context, sample], sort_keys=True).encode()).hexdigest()

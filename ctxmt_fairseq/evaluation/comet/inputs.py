@@ -68,10 +68,9 @@ def build_inputs(text: CometText, model: CometModel, context: int = 0) -> CometI
     if context and text.documents is None:
         raise BadInput("document-level COMET needs --docids, which says where documents begin")
     sides = {"src": text.sources, "mt": text.hypotheses}
-    before = {"src": text.sources, "mt": text.hypotheses}
     if text.references is not None and model.reads_references:
         sides["ref"] = text.references
-        before["mt"] = before["ref"] = text.references
+    before = {**sides, "mt": sides.get("ref", text.hypotheses)}
     if not context:
         samples = [{side: lines[line] for side, lines in sides.items()} for line in text.current]
         return CometInputs(samples, 0, int(model.too_long(samples).sum()))

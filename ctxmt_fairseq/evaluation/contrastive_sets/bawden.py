@@ -99,6 +99,4 @@ def _example(place: Place, id: str, record: Any, target: Any, phenomenon: str) -
         same = f"both candidates end with {texts[0][-1]!r}"
         raise place.error(f"{same}: the last sentence is scored, and must differ")
     source, meta = get_sentences(place, record, "src"), {"quality": quality}
-    return example_of_texts(
-        place, source, texts, id=id, correct=0, phenomenon=phenomenon, distance=None, meta=meta
-    )
+    return example_of_texts(place, source, texts, id=id, phenomenon=phenomenon, meta=meta)

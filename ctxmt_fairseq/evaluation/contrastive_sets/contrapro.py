@@ -55,7 +55,6 @@ def _example(place: Place, record: Any, context: Context) -> ContrastiveExample:
         source=get(place, record, "src segment", str).strip(),
         source_after=context.source_after,
         candidates=[Candidate(context.target_before, text.strip()) for text in translations],
-        correct=0,
         phenomenon=get(place, record, "ref pronoun", str).lower(),
         distance=get(place, record, "ante distance", int),
         meta={

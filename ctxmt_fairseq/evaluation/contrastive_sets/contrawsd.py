@@ -40,9 +40,7 @@ class ContraWSD(ContrastiveFormat):
                 id=str(number),
                 source=get(place, record, "source", str).strip(),
                 candidates=[Candidate((), text.strip()) for text in texts],
-                correct=0,
                 phenomenon=word,
-                distance=None,
                 meta={"sense": sense},
             )
 

@@ -70,13 +70,15 @@ class ContrastiveSet:
 def make_example(
     place: Place, *, source_before: Sequence[str] = (), source_after: Sequence[str] = (), **fields: Any
 ) -> ContrastiveExample:
-    """Make an example of its fields: check it, and merge identical candidates.
+    """Make an example of its fields: check it, and merge identical candidates. By default the first one is
+    correct, and the distance is unknown.
 
     ``ellipsis_infl`` of Voita et al. lists some candidates twice, which could only tie. One of its examples
     lists nothing but the correct candidate: it stays as it is, and is reported as a tie.
     """
     before, after = tuple(source_before), tuple(source_after)
-    example = ContrastiveExample(source_before=before, source_after=after, **fields)
+    known: Dict[str, Any] = {"correct": 0, "distance": None, **fields}
+    example = ContrastiveExample(source_before=before, source_after=after, **known)
     candidates, correct = tuple(example.candidates), example.correct
     if len(candidates) < 2:
         raise place.error(f"expected at least two candidates, found {len(candidates)}")

@@ -65,9 +65,7 @@ class OpenSubs(ContrastiveFormat):
                 source_before=before,
                 source=source[first],
                 candidates=list(map(Candidate, sides, texts)),
-                correct=0,
                 phenomenon=_pronoun(*texts),
-                distance=None,
             )
 
 

@@ -55,7 +55,6 @@ class Scat(ContrastiveFormat):
                 source_before=[before.text] * context,
                 source=source.text,
                 candidates=texts,
-                correct=0,
                 phenomenon=pronoun[1].lower() if pronoun else "pronoun",
                 distance=None if elsewhere or not (source.support or target.support) else 0,
                 meta={"supporting context": str(bool(elsewhere)).lower()},
