@@ -4,7 +4,7 @@ import dataclasses
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 import torch
@@ -20,25 +20,23 @@ COLUMNS = ("x before", "y before", "x after", "y after")
 LEAST = 4  # points; with fewer, umap-learn's spectral layout has no solution
 _UMAP_NEIGHBOURS = 15  # umap-learn's default
 NEIGHBOURS = 5  # by which vectors are said to separate numbers
+Measure = Callable[[np.ndarray, np.ndarray], Optional[float]]  # of values and vectors
 
 
-def check_umap() -> None:
-    """Refuse a map if umap-learn is not installed."""
+def check_umap() -> Any:
+    """The module of umap-learn; refuse a map if it is not installed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about tensorflow, which is not needed
-        import_of_extra("umap", "plots", "the map needs umap-learn")
+        return import_of_extra("umap", "plots", "the map needs umap-learn")
 
 
 def project(vectors: np.ndarray, seed: int = 1) -> np.ndarray:
     """Project (n, D) vectors to (n, 2) float32 points with UMAP's defaults; the seed decides the result."""
-    check_umap()
+    umap = check_umap()
     if len(vectors) < LEAST:
         raise BadInput(f"expected at least {LEAST} texts for a map, found {len(vectors)}")
     with warnings.catch_warnings():
-        # about tensorflow, which is not needed, and few or equal points, which get a random start
-        warnings.simplefilter("ignore")
-        import umap
-
+        warnings.simplefilter("ignore")  # about few or equal points, which get a random start
         neighbours = min(_UMAP_NEIGHBOURS, len(vectors) - 1)
         threads = torch.get_num_threads()
         points = umap.UMAP(n_neighbors=neighbours, random_state=seed, n_jobs=1).fit_transform(vectors)
@@ -63,22 +61,17 @@ def separations(attribute: Attribute, before: np.ndarray, after: np.ndarray) -> 
     strings these are the share of texts whose nearest other text has the same value, and the mean silhouette
     (Rousseeuw 1987: -1 to 1, higher if other values are farther). For numbers it is Spearman's correlation
     between the number of a text and the mean of its ``NEIGHBOURS`` nearest others."""
-    count = min(NEIGHBOURS, len(before) - 1)
-
-    def measured(
-        name: str, of: Callable[[np.ndarray, np.ndarray], Optional[float]], chance: Optional[float]
-    ) -> Separation:
-        values = attribute.values
-        return Separation(attribute.name, name, of(values, before), of(values, after), chance)
-
+    values, count = attribute.values, min(NEIGHBOURS, len(before) - 1)
+    measures: List[Tuple[str, Measure, Optional[float]]]
     if attribute.numeric:
-        return [measured(f"Spearman's rho with the mean of the {count} nearest", correlation, 0.0)]
-    sizes = np.unique(attribute.values, return_counts=True)[1]
-    chance = float((sizes * (sizes - 1)).sum() / (sizes.sum() * (sizes.sum() - 1)))
-    return [
-        measured("share of texts like their nearest", nearest_alike, chance),
-        measured("silhouette", silhouette, None),
-    ]
+        measures = [(f"Spearman's rho with the mean of the {count} nearest", correlation, 0.0)]
+    else:
+        sizes = np.unique(values, return_counts=True)[1]
+        chance = float((sizes * (sizes - 1)).sum() / (sizes.sum() * (sizes.sum() - 1)))
+        alike = "share of texts like their nearest", nearest_alike, chance
+        measures = [alike, ("silhouette", silhouette, None)]
+    return [Separation(attribute.name, name, of(values, before), of(values, after), chance)
+            for name, of, chance in measures]  # fmt: skip
 
 
 def _nearest(vectors: np.ndarray, count: int) -> np.ndarray:
@@ -161,8 +154,7 @@ class ContextMap:
             (f"after: output of the context encoder{self._caption('after')}", self.after),
         ]
         title = f"{len(self.labelled.texts)} contexts of {self.model}"
-        attributes = [(each.name, each.values) for each in self.labelled.attributes]
-        return draw_scatter(title, panels, attributes, self.labelled.texts)
+        return draw_scatter(title, panels, self.labelled.attributes, self.labelled.texts)
 
     def _caption(self, place: str) -> str:
         """The line on the first attribute in the title of a map; ``place`` is "before" or "after"."""

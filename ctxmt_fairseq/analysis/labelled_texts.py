@@ -1,7 +1,7 @@
 """Texts with up to two attributes, which a picture shows by colours and markers."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ FIELD = "field"
 NAMES = ("value", "second value")  # the names of attributes from a file
 
 
-@dataclass(frozen=True)
-class Attribute:
+class Attribute(NamedTuple):
     """A property of every text: (n,) strings, or float64 if all are finite numbers."""
 
     name: str

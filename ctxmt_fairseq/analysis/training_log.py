@@ -24,6 +24,8 @@ _SIMPLE = re.compile(
 _PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,23})")
 _LENGTH = re.compile(r"grouped total_num_itrs = (\d{1,18})")
 _OPTIONS = re.compile(r"^(?:[^|]*\| [A-Z]+ \| fairseq_cli\.train \| )?(\{'_name': .*|Namespace\(.*)")
+Texts = Tuple[str, str, Dict[str, str]]  # a record as the log has it: subset, epoch, values
+_NO_RECORD: Texts = ("", "", {})
 
 
 @dataclass(frozen=True)
@@ -154,47 +156,40 @@ def _read_line(log: TrainingLog, line: str) -> None:
     if length := _LENGTH.match(message):
         log.begun["epoch_updates"] = int(length[1])
         return
-    found = _json_record(message, log.path) if message.startswith("{") else _simple_record(message)
-    if found is None:
+    logged = _json_record(message, log.path) if message.startswith("{") else _simple_record(message)
+    subset, epoch, texts = logged
+    values = {name: number for name, text in texts.items() if (number := _number(text)) is not None}
+    if UPDATES not in values or not re.fullmatch(r"\d{1,18}", epoch):
         return
     vars(log).update(log.begun)
     log.begun.clear()
-    subset, record = found
+    record = Record(int(epoch), int(values[UPDATES]), values)
     records = log.epochs if subset == TRAIN else log.validations.setdefault(subset, [])
     while records and records[-1].updates >= record.updates:
         records.pop()
     records.append(record)
 
 
-def _simple_record(message: str) -> Optional[Tuple[str, Record]]:
+def _simple_record(message: str) -> Texts:
     found = _SIMPLE.fullmatch(message)
     if not found:
-        return None
+        return _NO_RECORD
     values = dict(part.split(" ", 1) for part in found["values"].split(" | ") if " " in part)
-    return _record(found["subset"] or TRAIN, found["epoch"], values)
+    return found["subset"] or TRAIN, found["epoch"], values
 
 
-def _json_record(message: str, path: Path) -> Optional[Tuple[str, Record]]:
+def _json_record(message: str, path: Path) -> Texts:
     """Read a record whose keys begin with the subset and "_"; records within an epoch have other keys."""
     try:
         values = parse_json(message, path)
     except BadInput:
-        return None
+        return _NO_RECORD
     ends = [key for key in values if key.endswith(f"_{UPDATES}")]
     if not ends or "epoch" not in values:
-        return None
+        return _NO_RECORD
     subset = ends[0].removesuffix(f"_{UPDATES}")
     own = {key.removeprefix(f"{subset}_"): str(value) for key, value in values.items() if key != "epoch"}
-    return _record(subset, str(values["epoch"]), own)
-
-
-def _record(subset: str, epoch: str, values: Dict[str, str]) -> Optional[Tuple[str, Record]]:
-    numbers = {name: _number(text) for name, text in values.items()}
-    known = {name: number for name, number in numbers.items() if number is not None}
-    updates = known.get(UPDATES)
-    if updates is None or not re.fullmatch(r"\d{1,18}", epoch):
-        return None
-    return subset, Record(int(epoch), int(updates), known)
+    return subset, str(values["epoch"]), own
 
 
 def _number(text: str) -> Optional[float]:

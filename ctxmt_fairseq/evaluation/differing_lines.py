@@ -53,7 +53,6 @@ class DifferingLine:
         return last - first
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON lines."""
         return {**vars(self), "difference": self.difference}
 
 

@@ -58,7 +58,6 @@ def contrast_tests(name: str, content: Any, owners: Owners) -> Table:
 
 
 def probe_sizes(name: str, content: Any, _: Owners) -> List[Point]:
-    """The curves of a probe."""
     names = {"cxmi": "CXMI, bits per word", "bleu": "BLEU", "chrf2": "chrF2"}
     return [
         drawable(Point(title, name, row["size"], row[key]))

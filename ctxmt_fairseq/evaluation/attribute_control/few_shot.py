@@ -152,7 +152,6 @@ def _write_metadata(
     kept: Sequence[np.ndarray],
     sentences: Optional[Sentences],
 ) -> None:
-    """Write every setting's metadata."""
     with ExitStack() as stack:
         outputs = [stack.enter_context(open(file, "w", encoding="utf-8")) for file in files]
         lines = tqdm(metadata.lines(), total=len(annotations.ranks), unit="line", disable=None)

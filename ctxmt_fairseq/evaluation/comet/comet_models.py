@@ -115,17 +115,13 @@ def _downloaded(name: str) -> Path:
     if not HUB_NAME.fullmatch(name):
         raise BadInput("no such folder, and no name of a model on the hub", name)
     repository = name if "/" in name else f"{OWNER}/{name}"
-    files = ["*.yaml", str(WEIGHTS)]
-    try:
-        return Path(snapshot_download(repository, allow_patterns=files, local_files_only=True))
-    except Exception:
-        pass  # not here yet
-    try:
-        return Path(snapshot_download(repository, allow_patterns=files))
-    except Exception as error:
-        reason = str(error).strip().splitlines()
-        why = f"cannot be downloaded: {reason[0] if reason else error!r}"
-        raise BadInput(f"no such folder, and {repository} {why}", name) from None
+    files, why = ["*.yaml", str(WEIGHTS)], ""
+    for here in (True, False):  # what is here already needs no network
+        try:
+            return Path(snapshot_download(repository, allow_patterns=files, local_files_only=here))
+        except Exception as error:
+            why = (str(error).strip().splitlines() or [repr(error)])[0]
+    raise BadInput(f"no such folder, and {repository} cannot be downloaded: {why}", name)
 
 
 def _options(folder: Path, state: Any) -> Any:

@@ -33,9 +33,5 @@ class CometScore:
 
     def metric_score(self) -> MetricScore:
         """The score as one of the metrics of a translation."""
-        return MetricScore(self.title, self.level, self.score, self.signature, digits=4)
-
-    @property
-    def level(self) -> str:
-        """The level in the tables of ``ctxmt score``."""
-        return f"document, k={self.context}" if self.context else "sentence"
+        level = f"document, k={self.context}" if self.context else "sentence"
+        return MetricScore(self.title, level, self.score, self.signature, digits=4)

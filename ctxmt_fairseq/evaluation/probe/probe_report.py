@@ -51,7 +51,6 @@ class ProbeReport:
         return f"{self.name}: " + ", ".join(f"{count} {name}" for name, count in self.counts.items())
 
     def text(self) -> str:
-        """Tables."""
         parts = [remark(self.title), self.contexts.table()]
         left_out = (f"{name} is left out: {why}" for name, why in self.left_out.items())
         parts.append(remark("\n".join(left_out)))
@@ -76,7 +75,6 @@ class ProbeReport:
         return "\n\n".join(filter(None, parts))
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON."""
         tags = {} if self.tags is None else {"tags": word_report.bits_records("tag", self.tags)}
         sizes = zip(self.sizes, self.by_size.records(), strict=True)
         measures = self.tests.measures if self.contexts.outcomes[0].scores else ()

@@ -100,7 +100,6 @@ class Selection:
         return {"by": self.by, "asked": self.asked, "lines": len(self.scores), **cxmi, **rows}
 
     def text(self) -> str:
-        """A table."""
         record = self.as_dict()
         rows = [["", "lines", f"mean {self.by}", "least"]]
         for name in ("all", "selected"):

@@ -65,7 +65,6 @@ class ContrastComparison:
     p_holm: float
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON."""
         record = asdict(self)
         del record["result"]
         return {**record, **self.result._asdict(), "stars": stars(self.p_holm)}

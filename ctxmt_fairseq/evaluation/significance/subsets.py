@@ -116,7 +116,6 @@ def subsets_table(names: Sequence[str], found: Sequence[Subset]) -> str:
 
 
 def subset_records(names: Sequence[str], found: Sequence[Subset]) -> List[Dict[str, Any]]:
-    """For JSON."""
     return [
         {
             "subset": each.name,

@@ -52,7 +52,6 @@ class Comparison:
     digits: int = 2
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON."""
         record = asdict(self)
         del record["result"], record["digits"]
         difference = self.result.difference
