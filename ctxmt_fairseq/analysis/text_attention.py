@@ -3,11 +3,10 @@
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
 
 import numpy as np
 import torch
-from torch import Tensor
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.analysis.architecture import architecture
@@ -122,7 +121,15 @@ def attended_sentences(
         raise BadInput(f"expected a model that reads each context sentence apart, found {found}")
     if shortening is not None and not shortening.keeps_tokens:
         raise BadInput("expected attention to tokens, found a model that shortens its context")
-    reader = _Reader(loaded, text, side)
+    bos, pad = int(loaded.task.request.format.bos), loaded.task.target_dictionary.pad()
+    asking = "src_tokens" if side == "encoder" else "prev_output_tokens"
+
+    @lru_cache(KNOWN)
+    def words(line: int, target: bool) -> ReadWords:
+        if target:
+            return read_words(text.written[line], loaded.target_subwords, text.references[line])
+        return read_words(text.sentences[line], loaded.source_subwords)
+
     with tqdm(total=len(dataset), unit="sentence", disable=None) as progress:
         for places in batches_by_length(dataset.sizes.max(1), max_tokens):
             examples = {example["id"]: example for example in (dataset[place] for place in places)}
@@ -131,48 +138,33 @@ def attended_sentences(
                 model(**batch["net_input"])
             if calls:  # otherwise no sentence of the batch has context
                 ((weights, padding),) = calls
-                queries = reader.queries(batch["net_input"])
+                queries = batch["net_input"][asking].ne(pad)  # the number is fairseq's, of either side
                 for row, line in enumerate(batch["id"].tolist()):
                     if any(tokens is not None for tokens in examples[line]["context"]):
                         shown = weights[row][queries[row]][:, ~padding[row]].double().cpu().numpy()
-                        yield reader.sentence(examples[line], shown)
+                        yield _attended(examples[line], words(line, side == "decoder"), words, shown, bos)
             progress.update(len(places))
 
 
-class _Reader:
-    """Turns weights of tokens into weights of words."""
-
-    def __init__(self, loaded: LoadedModels, text: ProbedText, side: str):
-        self.loaded, self.text, self.side = loaded, text, side
-        self.bos = int(loaded.task.request.format.bos)
-        self.words = lru_cache(KNOWN)(self._words)
-
-    def _words(self, line: int, target: bool) -> ReadWords:
-        if target:
-            text = self.text
-            return read_words(text.written[line], self.loaded.target_subwords, text.references[line])
-        return read_words(self.text.sentences[line], self.loaded.source_subwords)
-
-    def queries(self, net_input: Dict[str, Tensor]) -> Tensor:
-        """(B, T): which tokens are queries."""
-        tokens = net_input["src_tokens" if self.side == "encoder" else "prev_output_tokens"]
-        return tokens.ne(self.loaded.task.target_dictionary.pad())  # the number is fairseq's, of either side
-
-    def sentence(self, example: Dict[str, Any], weights: np.ndarray) -> AttendedSentence:
-        """The sentence with its weights, from weights (T, K) of tokens without pads."""
-        line = example["id"]
-        own = self.words(line, self.side == "decoder")
-        weights = _of_words(weights[-len(own.place) - 1 : -1], own)  # the last one is </s>
-        context, at = [], 0
-        for row, tokens in zip(example["context_rows"], example["context"], strict=True):
-            if tokens is None:
-                continue
-            if row.sentence != EMPTY_SENTENCE:
-                seen, target = weights[:, at + self.bos : at + len(tokens) - 1], row.role == TARGET
-                words = self.words(row.sentence, target)
-                context.append(ContextSentence(row.sentence, target, words, seen))
-            at += len(tokens)
-        return AttendedSentence(line, own, context)
+def _attended(
+    example: Dict[str, Any],
+    own: ReadWords,
+    words: Callable[[int, bool], ReadWords],
+    weights: np.ndarray,
+    bos: int,
+) -> AttendedSentence:
+    """The sentence of an example with its words, from weights (T, K) of tokens without pads; ``words`` are
+    those of a line, or of its translation. Each context sentence begins with so many ``<bos>``."""
+    weights = _of_words(weights[-len(own.place) - 1 : -1], own)  # the last one is </s>
+    context, at = [], 0
+    for row, tokens in zip(example["context_rows"], example["context"], strict=True):
+        if tokens is None:
+            continue
+        if row.sentence != EMPTY_SENTENCE:
+            seen, target = weights[:, at + bos : at + len(tokens) - 1], row.role == TARGET
+            context.append(ContextSentence(row.sentence, target, words(row.sentence, target), seen))
+        at += len(tokens)
+    return AttendedSentence(example["id"], own, context)
 
 
 def _of_words(weights: np.ndarray, words: ReadWords) -> np.ndarray:

@@ -19,7 +19,6 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.captured_weights import SIDES, asked_for_weights
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
@@ -72,17 +71,18 @@ def window_attention(
     if not windows or not attentions:
         wanted = "concat_transformer or transformer, trained with --task document_window"
         raise BadInput(f"expected {wanted}, found {architecture(model)}")
-    places: List[int] = []
+    lines: List[int] = []
     found: List[Dict[str, np.ndarray]] = []
     with tqdm(total=len(dataset), unit="window", disable=None) as progress:
-        for batch in batches_by_length(dataset.sizes.max(1), max_tokens):
-            reducer = RULES[rule](loaded, {place: dataset[place] for place in batch}, dataset)
+        for places in batches_by_length(dataset.sizes.max(1), max_tokens):
+            batch = dataset.collater([dataset[place] for place in places])
+            reducer = RULES[rule](loaded, batch)
             with torch.no_grad(), _watched(attentions, reducer):
                 model(**reducer.net_input)
-            places += reducer.places
+            lines += batch["id"].tolist()
             found.append(reducer.reduced())
-            progress.update(len(batch))
-    order = np.argsort(places)
+            progress.update(len(places))
+    order = np.argsort(lines)
     values = {name: np.concatenate([each[name] for each in found])[order] for name in (*SIDES, *KINDS)}
     return WindowAttention({side: values[side] for side in SIDES}, {kind: values[kind] for kind in KINDS})
 
@@ -101,26 +101,22 @@ def _attentions(model: Any) -> List[Tuple[str, MultiheadAttention]]:
 
 
 class _Reducer:
-    """Reduces the weights of one batch of B windows, given by their places in the dataset.
+    """Reduces the weights of one batch of B windows.
 
     A query or key in the decoder belongs to the sentence of the token that is read there, as for
     segment-shifted positions. The first one, which reads ``</s>``, belongs to the first sentence of the
     window.
     """
 
-    def __init__(self, loaded: LoadedModels, examples: Dict[int, Any], dataset: ContextDataset):
-        batch = dataset.collater(list(examples.values()))
-        by_line = {example["id"]: place for place, example in examples.items()}
-        self.places = [by_line[line] for line in batch["id"].tolist()]  # the collater sorts by length
-        rows = [examples[place] for place in self.places]
-        self.net_input = to_device(batch["net_input"], loaded.device)
+    def __init__(self, loaded: LoadedModels, batch: Dict[str, Any]):
+        self.net_input, windows = to_device((batch["net_input"], batch["windows"]), loaded.device)
         source, target = self.net_input["src_tokens"], self.net_input["prev_output_tokens"]
         dictionary = loaded.task.target_dictionary
         pad, separator = dictionary.pad(), dictionary.index(SEPARATOR)
         self.real = {"encoder": source.ne(pad), "decoder": target.ne(pad)}  # (B, S), (B, T)
         order = self.real["encoder"].long().cumsum(1) - 1
-        first, end = torch.tensor([row["current_span"] for row in rows], device=source.device).T
-        before = torch.tensor([row["target_context_sizes"] for row in rows], device=source.device)
+        first, end = windows["current_span"].T
+        before = windows["target_context_sizes"]
         self.current = {
             "encoder": self.real["encoder"] & (order >= first[:, None]) & (order < end[:, None]),
             "decoder": self.real["decoder"] & (segment_index(target, separator) >= before[:, None]),

@@ -196,21 +196,20 @@ def origin(named: Sequence[Tuple[str, Found]]) -> List[Any]:
         Lines(list(found.commands), name or "comparisons") for name, found in named if found.commands
     ]
     columns = {"this page": dict(versions())}
-    signatures: Dict[str, None] = {}
+    signatures: List[str] = []
     for name, found in named:
         for number, made_with in enumerate(found.versions, 1):
             column = name or "comparisons"
             columns[column if len(found.versions) == 1 else f"{column}, {number}"] = dict(made_with)
         for path, report in found.scores.values():
             with written_by_ctxmt(path):
-                for score in report["scores"]:
-                    signatures[f"{score['name']} ({score['level']}): {score['signature']}"] = None
+                signatures += [
+                    f"{one['name']} ({one['level']}): {one['signature']}" for one in report["scores"]
+                ]
         for path, content in found.of_kind("comparison of translations"):
             with written_by_ctxmt(path):
-                signatures.update(
-                    (f"{metric}: {text}", None) for metric, text in content["signatures"].items()
-                )
+                signatures += [f"{metric}: {text}" for metric, text in content["signatures"].items()]
     blocks.append(side_by_side(columns, corner="version of"))
     left_out = [str(path) for _, found in named for path in found.left_out]
-    lines = [(list(signatures), "signatures"), (left_out, "files that are not shown")]
+    lines = [(list(dict.fromkeys(signatures)), "signatures"), (left_out, "files that are not shown")]
     return [*blocks, *(Lines(text, title) for text, title in lines if text)]
