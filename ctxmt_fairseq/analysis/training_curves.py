@@ -1,10 +1,10 @@
 """Compares trainings by their logs: curves of validation, and what each training took."""
 
-from dataclasses import dataclass
-from typing import Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from ctxmt_fairseq.analysis.training_log import TrainingLog
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation
 
@@ -62,48 +62,35 @@ def differing_losses(systems: Systems) -> Optional[str]:
     return f"loss is not the same measure in all: {'; '.join(found)}"
 
 
-@dataclass(frozen=True)
-class Effort:
-    """What a training took until its best checkpoint: that with the ``best`` value of the metric, of so many
-    validated epochs. ``device_hours`` are those of an epoch, see ``TrainingLog``."""
-
-    system: str
-    run: str
-    parameters: Optional[int]
-    device_hours: Optional[float]
-    epochs: int
-    best_epoch: int
-    best_update: int
-    metric: str
-    best: float
-
-
-def efforts(systems: Systems, subset: str) -> List[Effort]:
-    """What every run of every system took."""
+def efforts(systems: Systems, subset: str) -> List[Dict[str, Any]]:
+    """What every run of every system took until its best checkpoint, for JSON: that with the ``best`` value
+    of the metric, of so many validated epochs; ``device_hours`` are those of an epoch (``TrainingLog``)."""
     found = []
-    for system, logs in systems.items():
-        for log in logs:
-            name, best = log.best(subset)
-            epochs = log.validated(subset)[-1].epoch
-            found.append(Effort(system, str(log.path), log.parameters, log.device_hours, epochs, best.epoch,
-                                best.updates, name, best.values[name]))  # fmt: skip
+    for system, log in ((system, log) for system, logs in systems.items() for log in logs):
+        metric, best = log.best(subset)
+        found.append(
+            {"system": system, "run": str(log.path), "parameters": log.parameters,
+             "device_hours": log.device_hours, "epochs": log.validated(subset)[-1].epoch,
+             "best_epoch": best.epoch, "best_update": best.updates, "metric": metric,
+             "best": best.values[metric]}
+        )  # fmt: skip
     return found
 
 
-def effort_table(found: Sequence[Effort]) -> str:
+def effort_table(found: Sequence[Mapping[str, Any]]) -> str:
     """A table with a row for each system (MTCue, table 3): means and standard deviations over its runs."""
     columns = {"hours per epoch": "device_hours", "epochs": "epochs", "best epoch": "best_epoch",
                "best update": "best_update"}  # fmt: skip
-    metrics = dict.fromkeys(one.metric for one in found)
+    metrics = dict.fromkeys(one["metric"] for one in found)
     rows = [["", "runs", "parameters", *columns, *(f"best {metric}" for metric in metrics)]]
-    for system in dict.fromkeys(one.system for one in found):
-        runs = [one for one in found if one.system == system]
-        sizes = dict.fromkeys("-" if one.parameters is None else f"{one.parameters:,}" for one in runs)
+    for system, runs in grouped((one["system"], one) for one in found).items():
+        parameters = [one["parameters"] for one in runs]
+        sizes = dict.fromkeys("-" if size is None else f"{size:,}" for size in parameters)
         rows.append([system, str(len(runs)), " / ".join(sizes)])
         for name in columns.values():
             digits = 3 if name == "device_hours" else int(len(runs) > 1)
-            values = [getattr(one, name) for one in runs]
+            values = [one[name] for one in runs]
             rows[-1].append(mean_and_deviation([value for value in values if value is not None], digits))
-        best = ([one.best for one in runs if one.metric == metric] for metric in metrics)
+        best = ([one["best"] for one in runs if one["metric"] == metric] for metric in metrics)
         rows[-1] += [mean_and_deviation(values, 3) for values in best]
     return aligned_table(rows)

@@ -26,8 +26,6 @@ class Curves(Command):
     files: ChartFiles
 
     def run(self) -> None:
-        from dataclasses import asdict
-
         from ctxmt_fairseq.analysis import training_curves as trainings
         from ctxmt_fairseq.analysis.system_names import distinct_runs
         from ctxmt_fairseq.analysis.training_log import read_training_log
@@ -47,7 +45,7 @@ class Curves(Command):
             if without:
                 print(f"\nwithout {metric}: {', '.join(without)}")
         warning = trainings.differing_losses(systems)
-        if warning and "loss" in {*metrics, *(one.metric for one in found)}:
+        if warning and "loss" in {*metrics, *(one["metric"] for one in found)}:
             print(f"\n{warning}")
         points = points_of_runs(one for values in curves.values() for one in values)
-        self.files.draw(points, self.by, {"trainings": [asdict(one) for one in found]})
+        self.files.draw(points, self.by, {"trainings": found})
