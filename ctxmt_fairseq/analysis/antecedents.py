@@ -73,8 +73,8 @@ class Agreement:
             for source in dict.fromkeys(other for one in group for other in one.others):
                 pairs = [(one.attention, one.others[source]) for one in group if source in one.others]
                 shares = {
-                    f"attention_{WORDS[both[0]]}_{WORDS[both[1]]}": 100 * pairs.count(both) / len(pairs)
-                    for both in itertools.product(WORDS, repeat=2)
+                    f"attention_{WORDS[own]}_{WORDS[other]}": 100 * pairs.count((own, other)) / len(pairs)
+                    for own, other in itertools.product(WORDS, WORDS)
                 }
                 head = {"pronoun": name, "more_than_one_noun": several, "source": source}
                 found.append({**head, "n": len(pairs), **shares})

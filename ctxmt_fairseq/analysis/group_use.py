@@ -70,7 +70,6 @@ class GroupUse:
         classes: C classes of tokens; ``counts`` (C,) is how many tokens each has.
         weights: (C, K) sums of the weights over the tokens of a class.
         used: (K,) in how many sentences a group has a token with a weight above 0.
-        used_together: how many groups each sentence uses, summed over the sentences.
         unmatched: in how many sentences subwords do not match the annotated words.
     """
 
@@ -81,7 +80,6 @@ class GroupUse:
     counts: np.ndarray
     weights: np.ndarray
     used: np.ndarray
-    used_together: int
     unmatched: int
 
     @property
@@ -97,7 +95,7 @@ class GroupUse:
     @property
     def summary(self) -> str:
         """A line on how many groups are used."""
-        groups, many = len(self.used), self.used_together / self.sentences
+        groups, many = len(self.used), self.used.sum() / self.sentences
         more = f"; {self.unmatched} sentences without their annotation: other words" if self.unmatched else ""
         return (
             f"{int(self.used.astype(bool).sum())} of {groups} groups are used ({many:.2f} in a sentence), "
@@ -131,7 +129,7 @@ class GroupUse:
             "sentences": self.sentences,
             "counts": dict(zip(self.classes, self.counts.tolist(), strict=True)),
             "used_in_sentences": self.used.tolist(),
-            "used_groups_per_sentence": self.used_together / self.sentences,
+            "used_groups_per_sentence": float(self.used.sum() / self.sentences),
             "unmatched": self.unmatched,
         }
 
@@ -164,17 +162,15 @@ def group_use(
     last = {PUNCTUATION: 1, END: 2}
     classes = sorted({name for row in labels for name in row}, key=lambda name: (last.get(name, 0), name))
     weights, counts = np.zeros((len(classes), latent.size)), np.zeros(len(classes), np.int64)
-    used, together = np.zeros(latent.size, np.int64), 0
+    used = np.zeros(latent.size, np.int64)
     each = _weights(loaded, latent, tokens, max_tokens)
     for place, values in tqdm(each, total=len(tokens), unit="sentence", disable=None):
         rows = [classes.index(name) for name in labels[place]]
         np.add.at(weights, rows, values)
         np.add.at(counts, rows, 1)
-        using = (values > 0).any(0)
-        used += using
-        together += int(using.sum())
+        used += (values > 0).any(0)
     title = f"{latent.title}, {architecture(model)}"
-    counted = (len(tokens), classes, counts, weights, used, together, unmatched)
+    counted = (len(tokens), classes, counts, weights, used, unmatched)
     return GroupUse(title, isinstance(latent, Selecting), *counted)
 
 

@@ -169,7 +169,7 @@ def _report(form_set: FormSet, found: Sequence[bool], matching: str) -> Dict[str
     }
 
 
-def form_table(report: Mapping[str, Any]) -> str:
+def form_table(report: Dict[str, Any]) -> str:
     """An aligned table: how many translations have the form, and how many references if there are any."""
     references = report.get("references", {})
     head = [f"{report['name']} ({report['convention']})", "examples", "found", "%"]

@@ -127,14 +127,14 @@ def write_settings(
     with folder_output(out) as draft:
         annotations = read_annotations(metadata, attributes, seed, current if current.is_file() else None)
         settings = [{**describe(annotations, count), "seed": seed} for count in counts]
-        for setting in settings:
+        kept: Dict[Path, np.ndarray] = {}  # file of metadata -> whether each line keeps its annotations
+        for count, setting in zip(counts, settings, strict=True):
             folder = draft / str(setting["count"])
             folder.mkdir()
             _link_text(source, folder)
             (folder / SETTING).write_text(json.dumps(setting, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        files = [draft / str(setting["count"]) / f"{source.name}{METADATA}" for setting in settings]
-        kept = [annotations.keeps(count) for count in counts]
-        _write_metadata(metadata, files, annotations, kept, sentences)
+            kept[folder / f"{source.name}{METADATA}"] = annotations.keeps(count)
+        _write_metadata(metadata, annotations, kept, sentences)
     return settings
 
 
@@ -147,13 +147,12 @@ def _link_text(source: Path, folder: Path) -> None:
 
 def _write_metadata(
     metadata: MetadataFiles,
-    files: Sequence[Path],
     annotations: Annotations,
-    kept: Sequence[np.ndarray],
+    kept: Mapping[Path, np.ndarray],
     sentences: Optional[Sentences],
 ) -> None:
     with ExitStack() as stack:
-        outputs = [stack.enter_context(open(file, "w", encoding="utf-8")) for file in files]
+        outputs = [stack.enter_context(open(file, "w", encoding="utf-8")) for file in kept]
         lines = tqdm(metadata.lines(), total=len(annotations.ranks), unit="line", disable=None)
         for number, fields in enumerate(lines):
             with_attributes = without = metadata_line(fields)
@@ -163,5 +162,5 @@ def _write_metadata(
                 if sentences is not None:
                     place = Place(metadata.paths[0], number + 1)
                     with_attributes = metadata_line(as_sentences(fields, sentences, place))
-            for output, keeps in zip(outputs, kept, strict=True):
+            for output, keeps in zip(outputs, kept.values(), strict=True):
                 output.write((with_attributes if keeps[number] else without) + "\n")

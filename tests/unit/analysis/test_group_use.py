@@ -53,7 +53,7 @@ def test_means_over_a_text_are_those_of_equation_3(kind, activation):
     np.testing.assert_allclose(found.means.sum(0 if kind == "select" else 1), 1, atol=1e-6)
     used = np.array([(w > 0).any(0) for w in weights])
     assert found.used.tolist() == used.sum(0).tolist()
-    assert found.used_together == used.sum()
+    assert found.as_dict()["used_groups_per_sentence"] == used.sum() / 5
     shares = found.table().splitlines()[-1].split()[-4:]
     assert shares == [f"{share:.1f}" for share in 100 * used.mean(0)]
     assert (
