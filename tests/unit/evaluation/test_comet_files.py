@@ -71,3 +71,19 @@ def test_options_of_a_file_that_would_run_something_are_ignored(folder, tmp_path
     text = CometText(lines, lines[::-1], lines, Documents.from_lengths([2]), np.arange(2))
     scores = [comet_score(text, each, cpu=True).segments for each in (model, load_comet(str(folder)))]
     assert scores[0] == scores[1]
+
+
+def test_a_name_on_the_hub_is_downloaded_only_if_it_is_not_here(folder, monkeypatch):
+    asked = []
+
+    def download(repository, allow_patterns, local_files_only):
+        asked.append((repository, local_files_only))
+        if local_files_only or repository.endswith("/none"):
+            raise OSError("no network\nmore")
+        return folder
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    assert load_comet("wmt22-comet-da").name == "wmt22-comet-da"
+    assert asked == [("Unbabel/wmt22-comet-da", True), ("Unbabel/wmt22-comet-da", False)]
+    with pytest.raises(BadInput, match="and x/none cannot be downloaded: no network$"):
+        load_comet("x/none")
