@@ -1,6 +1,7 @@
 """From input documents to output lines: a resumable file, or a dialogue with a post-editor."""
 
 import contextlib
+import json
 import sys
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, TextIO, Tuple
@@ -10,16 +11,50 @@ import torch
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base import ranks
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import destination, write_files
-from ctxmt_fairseq.base.journal import fingerprint
+from ctxmt_fairseq.base.journal import Journal, fingerprint, json_line, partial_file
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
-from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.loading import model_file, token_files
 from ctxmt_fairseq.generation.translations import Translation, joined
 from ctxmt_fairseq.generation.user_code import code_files
 from ctxmt_fairseq.text.compressed import compressed
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences, read_text
+
+
+class KeptTranslations(Journal):
+    """Translations made so far, on disk, from which an interrupted run goes on: a line for each sentence.
+    ``finished`` when they are all in the output, beside which it is ``OUTPUT.partial``.
+
+    Args:
+        run: ``fingerprint`` of everything that the translations depend on.
+        lines, symbols: of the input and of the target dictionary, which a translation must not exceed.
+        replace: another run's journal gives way to a new one.
+    """
+
+    def __init__(self, output: Path, run: str, lines: int, symbols: int, replace: bool = False):
+        self.done: Dict[int, Dict[str, Any]] = {}
+        self._limits = lines, symbols
+        super().__init__(partial_file(output), {"run": run}, self._keep, replace)
+
+    def _keep(self, line: bytes, number: int) -> None:
+        lines, symbols = self._limits
+        try:
+            record = json.loads(line)
+            at, tokens, score = record.pop("line"), record["tokens"], record["score"]
+            right = type(at) is int and 0 <= at < lines and type(score) is float and type(tokens) is list
+            right = right and all(type(token) is int and 0 <= token < symbols for token in tokens)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            right = False
+        if not right:
+            raise BadInput("is no translation of this run; delete the file to start anew", self.path, number)
+        self.done[at] = record
+
+    def translated(self, line: int, tokens: List[int], score: float) -> None:
+        """Keep one translation."""
+        self.done[line] = {"tokens": tokens, "score": score}
+        self.add(json_line({"line": line, **self.done[line]}))
 
 
 def translate_file(

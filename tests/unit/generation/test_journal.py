@@ -7,7 +7,7 @@ import pytest
 from ctxmt_fairseq.base import journal as module
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.journal import fingerprint
-from ctxmt_fairseq.generation.kept_translations import KeptTranslations
+from ctxmt_fairseq.generation.translate_files import KeptTranslations
 from tests.unit.base.test_output_files import largest_file
 
 RECORDS = {line: {"tokens": [line, 2], "score": -0.5} for line in range(3)}

@@ -106,7 +106,7 @@ def test_long_context_is_left_out_of_windows_as_in_training(models, translate, o
 
 
 def test_an_interrupted_split_goes_on(models, translate, tmp_path, monkeypatch):
-    from ctxmt_fairseq.generation.kept_translations import KeptTranslations
+    from ctxmt_fairseq.generation.translate_files import KeptTranslations
 
     keep, seen, most = KeptTranslations.translated, [], 100
 

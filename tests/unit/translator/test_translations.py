@@ -13,8 +13,8 @@ import torch
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.generation.given_documents import GivenDocuments
-from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.generation.translate_files import KeptTranslations
 from ctxmt_fairseq.tasks.search.current_sentence import WindowCount, keep_sentence
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.translator import Translator
