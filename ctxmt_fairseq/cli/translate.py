@@ -26,7 +26,7 @@ Examples:
 
 import logging
 import sys
-from typing import TYPE_CHECKING, Dict, Iterator, List, Literal, Optional, Tuple
+from typing import TYPE_CHECKING, Dict, Iterable, Iterator, List, Literal, Optional, Tuple
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import OptionGroup, argument, option
@@ -34,6 +34,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import STANDARD, Input, Output, OutputPrefix, Prefix
 from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.model import TOO_LONG, Model, TooLong, search
+from ctxmt_fairseq.cli.options.result_files import as_lines
 from ctxmt_fairseq.cli.options.text import prompt
 from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE
 
@@ -234,17 +235,26 @@ class Translate(SharedCommand):
     def _outputs(
         self, languages: Tuple[str, str], documents: "InputDocuments", mark: Optional[Tuple[str, str]]
     ) -> Tuple[Optional[str], List[Tuple[str, Optional[str]]]]:
-        """Where the translations go, and the other files of --corpus."""
+        """Where the translations go, and the other files of --corpus (Sennrich et al. 2016); None: it has no
+        such file."""
         from ctxmt_fairseq.base.files import check_outputs
-        from ctxmt_fairseq.generation.back_translation import other_files
+        from ctxmt_fairseq.text.documents import iterate_ids
+        from ctxmt_fairseq.text.metadata_files import metadata_line
         from ctxmt_fairseq.text.text_lines import same_file
 
         if not (self.corpus and self.docids):
             return None if self.output == STANDARD else self.output, []
         target, source = languages  # of the corpus: the other way round
+        columns: Dict[str, Optional[Iterable[object]]] = {
+            target: documents.sentences,
+            "docids": iterate_ids(self.docids),
+            "current": documents.current.astype(int) if self.current else None,
+            "meta.jsonl": [metadata_line(dict([mark]))] * len(documents.sentences) if mark else None,
+        }
         there = [*filter(None, (self.input, self.docids, self.current))]  # may be the corpus' files already
-        files = other_files(self.corpus, target, documents, self.docids, self.current, mark)
-        beside = [(path, text) for path, text in files if not any(same_file(path, one) for one in there)]
+        files = ((f"{self.corpus}.{column}", lines) for column, lines in columns.items())
+        new = ((path, lines) for path, lines in files if not any(same_file(path, one) for one in there))
+        beside = [(path, None if lines is None else as_lines(map(str, lines))) for path, lines in new]
         output = f"{self.corpus}.{source}"
         check_outputs(output, *(path for path, _ in beside))
         return output, beside
