@@ -4,9 +4,12 @@ from typing import Dict, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput
 
-_SAMPLE = "is now the command ctxmt corpus sample"
-_CONTEXT = "is now the option --context of ctxmt corpus sample"
-_AFTER = "is now the option --context-after of ctxmt corpus sample"
+_SAMPLED = {
+    "sample": "is now the command ctxmt corpus sample",
+    "sample-context": "is now the option --context of ctxmt corpus sample",
+    "sample-context-after": "is now the option --context-after of ctxmt corpus sample",
+}
+_SAMPLING = ("corpus moses", "corpus opensubtitles", "corpus opus")
 _PROMPT = "is now a line of the file of --prompts: formal or informal, a tab and the text"
 _SUBWORDS = "is gone; both models read the subwords of --subwords"
 _DASK = "is gone; --workers uses the cores of one machine"
@@ -31,20 +34,10 @@ MOVED: Dict[str, str] = {
     "corpus align --symmetrization": "is gone; it is grow-diag-final-and",
     "corpus check --max-ratio": "is gone; a side over nine times as long as the other is remarked on",
     "corpus corenlp": "is now python examples/gated_context/corenlp.py, in the checkout",
-    "corpus europarl --dask": _DASK,
     "corpus filter domain --general-subwords": _SUBWORDS,
     "corpus filter domain --in-domain-subwords": _SUBWORDS,
-    "corpus moses --sample": _SAMPLE,
-    "corpus moses --sample-context": _CONTEXT,
-    "corpus moses --sample-context-after": _AFTER,
-    "corpus opensubtitles --dask": _DASK,
-    "corpus opensubtitles --sample": _SAMPLE,
-    "corpus opensubtitles --sample-context": _CONTEXT,
-    "corpus opensubtitles --sample-context-after": _AFTER,
-    "corpus opus --dask": _DASK,
-    "corpus opus --sample": _SAMPLE,
-    "corpus opus --sample-context": _CONTEXT,
-    "corpus opus --sample-context-after": _AFTER,
+    **{f"corpus {kind} --dask": _DASK for kind in ("europarl", "opensubtitles", "opus")},
+    **{f"{kind} --{option}": became for kind in _SAMPLING for option, became in _SAMPLED.items()},
     "embed --pooling": "is gone; --encoder cls:NAME or mean:NAME says it",
     "preprocess --joined-dictionary": "is now --joint, which is the default",
 }

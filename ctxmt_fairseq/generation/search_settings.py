@@ -12,16 +12,6 @@ from ctxmt_fairseq.data.context_options import flag
 # times as long.
 DOCUMENTS_AT_ONCE = 64
 _MOST = 2**31 - 1  # torch and fairseq keep sizes and counts in 32-bit integers here and there
-# The least and the greatest value of each setting, both allowed.
-BOUNDS: Dict[str, Tuple[float, float]] = {
-    "beam": (1, 1000),
-    "lenpen": (-100, 100),
-    "max_len_a": (0, 1000),
-    "max_len_b": (0, _MOST),
-    "min_len": (0, _MOST),
-    "unkpen": (-1e6, 1e6),
-    "no_repeat_ngram_size": (0, _MOST),
-}
 
 
 class SearchSettings(OptionGroup):
@@ -30,15 +20,19 @@ class SearchSettings(OptionGroup):
     A hypothesis of n tokens is ranked by its log-probability divided by n^lenpen.
     """
 
-    beam: int = option("hypotheses that are kept side by side", 5)
-    lenpen: float = option("length penalty", 1.0)
+    beam: int = option("hypotheses that are kept side by side", 5, bounds=(1, 1000))
+    lenpen: float = option("length penalty", 1.0, bounds=(-100, 100))
     max_len_a: float = option(
-        "a translation has at most a x + b tokens; x are those of the longest source translated with it", 0
+        "a translation has at most a x + b tokens; x are those of the longest source translated with it",
+        0,
+        bounds=(0, 1000),
     )
-    max_len_b: int = option("the b of --max-len-a", 200)
-    min_len: int = option("least tokens of a translation", 1)
-    unkpen: float = option("what an unknown word costs", 0)
-    no_repeat_ngram_size: int = option("so many tokens in a row occur at most once; 0: no limit", 0)
+    max_len_b: int = option("the b of --max-len-a", 200, bounds=(0, _MOST))
+    min_len: int = option("least tokens of a translation", 1, bounds=(0, _MOST))
+    unkpen: float = option("what an unknown word costs", 0, bounds=(-1e6, 1e6))
+    no_repeat_ngram_size: int = option(
+        "so many tokens in a row occur at most once; 0: no limit", 0, bounds=(0, _MOST)
+    )
 
     def __init__(self, **settings: Any):
         super().__init__(**settings)
@@ -55,3 +49,9 @@ class SearchSettings(OptionGroup):
         for name in settings.keys() - BOUNDS.keys():
             raise BadInput(f"{name}: expected a setting of the search: {', '.join(BOUNDS)}")
         return super().changed(**settings)
+
+
+# The least and the greatest value of each setting, both allowed.
+BOUNDS: Dict[str, Tuple[float, float]] = {
+    name: field.how["bounds"] for name, field in SearchSettings.all_fields.items()
+}

@@ -31,6 +31,7 @@ from ctxmt_fairseq.base.option_types import non_negative_int, whole_number
 from ctxmt_fairseq.base.paths import Input, Named, Output
 from ctxmt_fairseq.cli.options.result_files import Comparisons
 from ctxmt_fairseq.cli.options.scoring import Resampling
+from ctxmt_fairseq.cli.options.split_prefixes import FURTHER
 
 REFERENCE = "reference"
 Links = Dict[int, List[int]]  # a word of the source -> the words that it is aligned to
@@ -41,14 +42,7 @@ class Consistency(Command):
     systems: List[Named] = argument("HYP", "translations, line by line as SRC, or NAME=HYP")
     docids: Input = option("document ids, one per line")
     reference: Optional[Input] = option("line by line as SRC: shown beside the systems", metavar="REF")
-    train: List[List[Input]] = option(
-        "further text to learn the alignment from; may be repeated",
-        [],
-        Input,
-        action="append",
-        nargs=2,
-        metavar=("SRC", "TGT"),
-    )
+    train: List[List[Input]] = FURTHER
     alignment: Optional[List[Named]] = option("of every system, in place of aligning here")
     annotation: Optional[Input] = option("parts of speech and lemmas of SRC: terms are its nouns")
     current: Optional[Input] = option("0 or 1 per line: lines marked 0 are left out")

@@ -14,19 +14,13 @@ from typing import BinaryIO, List
 
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.paths import Input, Output
+from ctxmt_fairseq.cli.options.split_prefixes import FURTHER
 
 
 class Align(Command):
     source: Input = argument("SRC", "one sentence per line")
     target: Input = argument("TGT", "line by line as SRC")
-    train: List[List[Input]] = option(
-        "further text to learn from; may be repeated",
-        [],
-        Input,
-        action="append",
-        nargs=2,
-        metavar=("SRC", "TGT"),
-    )
+    train: List[List[Input]] = FURTHER
     output: Output = option("the alignment")
 
     def run(self) -> None:

@@ -1,9 +1,12 @@
-"""The text of each split."""
+"""The text of each split, and text to learn an alignment of words from."""
 
-from typing import Dict, Optional
+from typing import Any, Dict, Optional
 
 from ctxmt_fairseq.base.command import OptionGroup, option
-from ctxmt_fairseq.base.paths import Prefix
+from ctxmt_fairseq.base.paths import Input, Prefix
+
+_BOTH_SIDES: Any = {"action": "append", "nargs": 2, "metavar": ("SRC", "TGT")}
+FURTHER: Any = option("further text to learn the alignment from; may be repeated", [], Input, **_BOTH_SIDES)
 
 
 class Splits(OptionGroup):
