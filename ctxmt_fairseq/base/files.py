@@ -15,19 +15,7 @@ import sys
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import (
-    BinaryIO,
-    Callable,
-    Dict,
-    FrozenSet,
-    Iterable,
-    Iterator,
-    List,
-    Optional,
-    Sequence,
-    Tuple,
-    Union,
-)
+from typing import BinaryIO, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 from ctxmt_fairseq.base.drafts import PREFIX, Draft, PathLike
 from ctxmt_fairseq.base.errors import BadInput
@@ -35,7 +23,7 @@ from ctxmt_fairseq.base.paths import STANDARD
 
 Content = Union[str, bytes, Callable[[BinaryIO], object]]
 OpenOutputs = Dict[PathLike, BinaryIO]
-_KEPT: ContextVar[FrozenSet[str]] = ContextVar("kept files", default=frozenset())
+_KEPT: ContextVar[frozenset[str]] = ContextVar("kept files", default=frozenset())
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
 _STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
 _LONGEST_CHAIN = 40  # symbolic links that Linux follows

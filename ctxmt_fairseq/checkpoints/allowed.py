@@ -187,8 +187,10 @@ def reduced(
             most = len(state["model"]) if parameters else _MOST_LAYERS
             _check_depth(mapping(kept["model"], "model"), most)
         for name, shared in SHARED.items():
-            values = mapping(cfg.get(name) or {}, name)
-            kept[name] = {**dataclasses.asdict(shared()), **_numbers(shared, values)}
+            kept[name] = dataclasses.asdict(shared())
+            for option, value in mapping(cfg.get(name) or {}, name).items():
+                if option in kept[name] and type(value) in (bool, int, float):
+                    kept[name][option] = value
     except WrongValue as error:
         raise BadInput(str(error), path) from None
     return {**state, "args": None, "cfg": kept}
@@ -249,11 +251,3 @@ def _name_others(model: argparse.Namespace, cfg: Dict[str, Any]) -> None:
         values = mapping(cfg.get(name) or {}, name)
         chosen = values.get("_name") or values.get(option)
         setattr(model, name, chosen if isinstance(chosen, str) and chosen in registered else None)
-
-
-def _numbers(shared: Any, values: Dict[str, Any]) -> Dict[str, Any]:
-    return {
-        field.name: values[field.name]
-        for field in dataclasses.fields(shared)
-        if type(values.get(field.name)) in (bool, int, float)
-    }

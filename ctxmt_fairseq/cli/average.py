@@ -23,21 +23,17 @@ class Average(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.base.files import check_outputs, keeping
-        from ctxmt_fairseq.checkpoints.averaging import (
-            checkpoints_in,
-            nearest_checkpoints,
-            save_dir,
-            write_average,
-        )
+        from ctxmt_fairseq.checkpoints import averaging
         from ctxmt_fairseq.generation.registration import register
 
         register()
-        folder = save_dir(Path(self.save_dir))
+        folder = averaging.save_dir(Path(self.save_dir))
         output = Path(self.output or folder / "averaged.pt")
-        with keeping(checkpoints_in(folder)):
+        with keeping(averaging.checkpoints_in(folder)):
             check_outputs(output)
-        checkpoints = nearest_checkpoints(folder, self.count, self.around, self.trust_checkpoint)
-        write_average(checkpoints, output)
+        how = self.count, self.around, self.trust_checkpoint
+        checkpoints = averaging.nearest_checkpoints(folder, *how)
+        averaging.write_average(checkpoints, output)
         print(f"{output}: the average of {len(checkpoints)}")
         for checkpoint in checkpoints:
             score = "none" if checkpoint.score is None else f"{checkpoint.score:.4f}"

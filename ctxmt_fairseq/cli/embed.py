@@ -81,10 +81,6 @@ def result_text(report: Any) -> str:
     return (
         f"{aligned_table(table)}\n\n"
         f"{report['store']}: {report['distinct']} distinct texts of {report['contexts']} contexts, "
-        f"{_megabytes(report['bytes'])} where a vector for every context takes "
-        f"{_megabytes(report['bytes_one_per_context'])} ({report['saving']:.1%} saved)"
+        f"{report['bytes'] / 1e6:.1f} MB where a vector for every context takes "
+        f"{report['bytes_one_per_context'] / 1e6:.1f} MB ({report['saving']:.1%} saved)"
     )
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f} MB"

@@ -126,19 +126,14 @@ class Evaluate(SharedCommand):
 
     def _read_suites(self) -> List["ContrastiveSet"]:
         """The contrastive sets; the documents go to those whose format has such a folder."""
-        from ctxmt_fairseq.evaluation.contrastive_sets import (
-            FORMATS,
-            detect_format,
-            join_sets,
-            read_contrastive_set,
-        )
+        from ctxmt_fairseq.evaluation import contrastive_sets as known
 
         sets = []
         for path in map(Path, self.suites):
-            has_documents = path.exists() and FORMATS[detect_format(path)].has_documents
+            has_documents = path.exists() and known.FORMATS[known.detect_format(path)].has_documents
             documents = self.scores.documents if has_documents else None
-            sets.append(read_contrastive_set(path, documents=documents))
-        return join_sets(sets)
+            sets.append(known.read_contrastive_set(path, documents=documents))
+        return known.join_sets(sets)
 
     def _folder(self) -> Path:
         """The folder OUT, which need not be there."""

@@ -19,13 +19,7 @@ from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
 from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.checkpoints.portable import write_portable
 from ctxmt_fairseq.checkpoints.reading import read
-from ctxmt_fairseq.corpora.data_folder import (
-    description_of,
-    file_digests,
-    first_folder,
-    new_folder,
-    write_description,
-)
+from ctxmt_fairseq.corpora import data_folder
 from ctxmt_fairseq.corpora.subwords import PathLike, find_model
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.context_options import flag
@@ -66,7 +60,7 @@ class Trained:
     @property
     def folder(self) -> Path:
         """It has the dictionaries."""
-        return first_folder(self.loaded.task.cfg.data)
+        return data_folder.first_folder(self.loaded.task.cfg.data)
 
 
 class Target:
@@ -112,10 +106,10 @@ def export_model(
     """
     if not model.state["model"]:
         raise BadInput("was exported already: give the model that it was made of", model.folder)
-    with new_folder(out, overwrite) as folder:
+    with data_folder.new_folder(out, overwrite) as folder:
         described = _copy_vocabulary(model, folder) if target.loads else {}
         target.write(model, folder)
-        write_description(folder, {**described, **said, "splits": {}})
+        data_folder.write_description(folder, {**described, **said, "splits": {}})
         (folder / "README.md").write_text(readme, encoding="utf-8")
         if target.loads:
             load_models(folder, device="cpu", trust=model.trust)
@@ -163,9 +157,10 @@ def _copy_vocabulary(model: Trained, folder: Path) -> Dict[str, Any]:
     steps = [name for language in languages for name in TextSteps.load(source, language).files]
     for name in {*dictionaries, *(path.name for path in models if path), *steps}:
         shutil.copyfile(source / name, folder / name)
-    digests = file_digests(folder, dictionaries)
+    digests = data_folder.file_digests(folder, dictionaries)
+    described = data_folder.description_of(source)
     return {
-        **{name: value for name, value in description_of(source).items() if name not in _OF_TEXT},
+        **{name: value for name, value in described.items() if name not in _OF_TEXT},
         **dict(zip(("source_lang", "target_lang"), languages, strict=True)),
         **{"joined_dictionary": len({*digests.values()}) == 1, "dictionaries": digests},
     }

@@ -90,22 +90,15 @@ def read_with_ids(text: PathLike, docids: PathLike, current: Optional[PathLike] 
     return _aligned(sentences, documents, flags, text)
 
 
-class ParallelDocuments(NamedTuple):
-    """Source text and references, a line of each per sentence."""
-
-    documents: InputDocuments
-    references: List[str]
-    reference_file: str
-
-
-def read_parallel(prefix: PathLike, languages: Tuple[str, str]) -> ParallelDocuments:
-    """Read ``PREFIX.SRC``, ``PREFIX.TGT`` and ``PREFIX.docids``, and ``PREFIX.current`` if it is there."""
+def read_parallel(prefix: PathLike, languages: Tuple[str, str]) -> Tuple[InputDocuments, List[str], str]:
+    """Read ``PREFIX.SRC``, ``PREFIX.TGT`` and ``PREFIX.docids``, and ``PREFIX.current`` if it is there:
+    source text and references, a line of each per sentence, and the file of the latter."""
     source, target = (f"{prefix}.{language}" for language in languages)
     flags = f"{prefix}.current"
     documents = read_with_ids(source, f"{prefix}.docids", flags if Path(flags).exists() else None)
     references = read_sentences(target)
     check_count(references, len(documents.sentences), source, target)
-    return ParallelDocuments(documents, references, target)
+    return documents, references, target
 
 
 def read_blank_line_documents(text: PathLike) -> InputDocuments:

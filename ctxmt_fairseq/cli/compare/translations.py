@@ -43,13 +43,9 @@ class Translations(Command):
         from ctxmt_fairseq.base.tables import remark
         from ctxmt_fairseq.corpora.text_steps import steps_of_language
         from ctxmt_fairseq.evaluation.metrics import read_translation
+        from ctxmt_fairseq.evaluation.significance import systems as compared
         from ctxmt_fairseq.evaluation.significance.measures import CometMeasure, Measure, measure
         from ctxmt_fairseq.evaluation.significance.seeds import about
-        from ctxmt_fairseq.evaluation.significance.systems import (
-            compare_translations,
-            comparison_table,
-            length_ratio,
-        )
 
         units = list(dict.fromkeys(self.unit or ["document" if self.docids else "sentence"]))
         models = self.comet.models
@@ -67,11 +63,11 @@ class Translations(Command):
             scores = self.comet.scores(paths, self.reference, *beside)
             measures.append(CometMeasure([score for (score,) in scores]))
         draws = self.resampling
-        comparisons = compare_translations(
+        comparisons = compared.compare_translations(
             names, texts, measures, units, draws.samples, draws.seed, self.results.all_pairs
         )
-        print(comparison_table(comparisons))
-        ratios = {path: length_ratio(text) for path, text in zip(paths, texts, strict=True)}
+        print(compared.comparison_table(comparisons))
+        ratios = {path: compared.length_ratio(text) for path, text in zip(paths, texts, strict=True)}
         shown = [
             f"{name} {'-' if (of := ratios[path]) is None else format(of, '.3f')}" for name, path in runs
         ]

@@ -72,9 +72,7 @@ class Attributes(Control):
 
     def _translated(self, examples: Sequence[Any]) -> Translated:
         """The model and its translations with context, and without; None where there is none."""
-        from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import (
-            read_sentences_of_attributes,
-        )
+        from ctxmt_fairseq.evaluation.attribute_control import attribute_sentences
         from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import metadata_of
         from ctxmt_fairseq.evaluation.attribute_control.formal_references import check_aligned
         from ctxmt_fairseq.text.text_lines import read_sentences
@@ -85,7 +83,9 @@ class Attributes(Control):
             translations = read_sentences(self.hypotheses)
             check_aligned([self.set, self.hypotheses], [len(examples), len(translations)])
             return None, translations, None
-        sentences = read_sentences_of_attributes(self.sentences) if self.sentences else None
+        sentences = None
+        if self.sentences:
+            sentences = attribute_sentences.read_sentences_of_attributes(self.sentences)
         metadata = metadata_of(self.set, examples, sentences)
         loaded, translate = self.load()
         sources = [example.source for example in examples]

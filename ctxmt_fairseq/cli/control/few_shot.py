@@ -37,10 +37,7 @@ class FewShot(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.base.tables import aligned_table
-        from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import (
-            check_attributes,
-            read_sentences_of_attributes,
-        )
+        from ctxmt_fairseq.evaluation.attribute_control import attribute_sentences
         from ctxmt_fairseq.evaluation.attribute_control.few_shot import write_settings
 
         attributes = self.attributes.split(",")
@@ -48,8 +45,8 @@ class FewShot(Command):
             raise BadInput(f"--attributes {self.attributes}: expected distinct names joined by commas")
         sentences = None
         if self.sentences:
-            sentences = read_sentences_of_attributes(self.sentences)
-            check_attributes(sentences, attributes)
+            sentences = attribute_sentences.read_sentences_of_attributes(self.sentences)
+            attribute_sentences.check_attributes(sentences, attributes)
         counts = _counts(self.counts)
         settings = write_settings(self.prefix, attributes, counts, self.out, self.seed, sentences)
         head = ["per combination", "kept", "combinations", "of them complete", "% of annotated", "lines"]

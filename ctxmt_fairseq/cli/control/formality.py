@@ -86,21 +86,19 @@ class Formality(Control):
         self, sentences: List[str], references: Sequence["ContrastiveReference"]
     ) -> Tuple["LoadedModels", "FormalityReport"]:
         """The model, and what it makes of the prompts."""
-        from ctxmt_fairseq.evaluation.attribute_control.formality import (
-            PROMPTS,
-            control_formality,
-            read_prompts,
-        )
+        from ctxmt_fairseq.evaluation.attribute_control import formality
         from ctxmt_fairseq.evaluation.attribute_control.judging import words_among
 
-        prompts: Mapping[str, Sequence[str]] = read_prompts(self.prompts) if self.prompts else PROMPTS
+        prompts: Mapping[str, Sequence[str]] = formality.PROMPTS
+        if self.prompts:
+            prompts = formality.read_prompts(self.prompts)
         loaded, translate = self.load()
         if not loaded.reads_metadata:
             self._without_prompts("give a model of the task metadata_context")
             print("ctxmt: warning: the model reads no metadata: without prompts", file=sys.stderr)
             prompts = dict.fromkeys(prompts, ())
         occurs = self.rule(words_among, loaded)
-        return loaded, control_formality(translate, sentences, references, prompts, occurs)
+        return loaded, formality.control_formality(translate, sentences, references, prompts, occurs)
 
     def _without_prompts(self, advice: str) -> None:
         """Raises BadInput: there are prompts."""

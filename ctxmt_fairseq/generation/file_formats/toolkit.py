@@ -3,7 +3,6 @@
 The file is one document. All but the texts is as translate-toolkit writes it.
 """
 
-import functools
 import html
 import io
 import itertools
@@ -16,29 +15,20 @@ import regex
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import import_of_extra
-from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
+from ctxmt_fairseq.generation.file_formats import FileFormat, Reading, layout
 from ctxmt_fairseq.generation.file_formats.html_page import translated_page
 from ctxmt_fairseq.generation.file_formats.inline_elements import InlineElements
-from ctxmt_fairseq.generation.file_formats.layout import (
-    CODE,
-    TAG,
-    in_lines_of,
-    in_place_of,
-    kept_texts,
-    put_back,
-    without,
-)
 from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 
 logger = logging.getLogger(__name__)
-_TAG = rf"(?<=\s)(?:{TAG})\s|{TAG}"  # one that stands alone keeps the blank behind it
+_TAG = rf"(?<=\s)(?:{layout.TAG})\s|{layout.TAG}"  # one that stands alone keeps the blank behind it
 _TAGS = re.compile(_TAG)
 _MARKUP = regex.compile(  # what stands in code is code, and what is escaped is text
-    rf"(?:{CODE}|\\[!-/:-@\[-`{{-~])(*SKIP)(*FAIL)|{_TAG}|\[[ xX]\]\s|!?\[(?=[^\]\n]{{0,300}}\][(\[])"
+    rf"(?:{layout.CODE}|\\[!-/:-@\[-`{{-~])(*SKIP)(*FAIL)|{_TAG}|\[[ xX]\]\s|!?\[(?=[^\]\n]{{0,300}}\][(\[])"
     r"|\](?:\((?:[^()\n]++|\([^()\n]*+\))*+\)|\[[^\]\n]*\])|(?<![\s*])\*+|\*++(?!\s)|(?<!\w)_+|_+(?!\w)"
 )
-_BREAK = regex.compile(rf"{CODE}(*SKIP)(*FAIL)|(?<=\S)<br\b[^<>]{{0,99}}>", regex.IGNORECASE)
+_BREAK = regex.compile(rf"{layout.CODE}(*SKIP)(*FAIL)|(?<=\S)<br\b[^<>]{{0,99}}>", regex.IGNORECASE)
 _EMPTY = re.compile(r"<([^\s<>/]+)(?=[\s>])([^<>]*)></\1>")
 _ENCODING = re.compile(
     r"""^\ufeff?<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)"""
@@ -79,7 +69,7 @@ class Toolkit(FileFormat):
 
     def _bare(self, text: str) -> Tuple[str, List[Tuple[float, str]]]:
         """A text as it is read, without its markup, and the markup with its places."""
-        bare, markup = without(_TAGS if self.html else _MARKUP, _BREAK.sub(r" \g<0>", text))
+        bare, markup = layout.without(_TAGS if self.html else _MARKUP, _BREAK.sub(r" \g<0>", text))
         return " ".join(html.unescape(bare).split()) if self.html else bare, markup
 
     def documents(self, languages: Tuple[str, str]) -> InputDocuments:
@@ -89,12 +79,13 @@ class Toolkit(FileFormat):
         sentences = [" ".join(sentence.split()) for each in parts for sentence in each]
 
         def render(documents: InputDocuments, found: Sequence[Optional[Translated]]) -> str:
-            rest = iter(kept_texts(documents, found))
+            rest = iter(layout.kept_texts(documents, found))
             made = {}
             for text, (_, markup), each in zip(self.texts, bare, parts, strict=True):
-                translated = "".join(in_place_of(part, in_lines_of(part, next(rest))) for part in each)
+                lines = ((part, layout.in_lines_of(part, next(rest))) for part in each)
+                translated = "".join(itertools.starmap(layout.in_place_of, lines))
                 escaped = html.escape(translated, quote=False) if self.html else translated
-                made[text] = put_back(escaped, markup) if each else text
+                made[text] = layout.put_back(escaped, markup) if each else text
             file = self._filled(made, languages)[0]
             ends = "\r\n" in self.content and "\r" not in file  # which its reader has made \n
             return file.replace("\n", "\r\n") if ends else file
@@ -129,13 +120,13 @@ class Toolkit(FileFormat):
     def _markdown(self, translated: Callable[[str], str]) -> str:
         # Its reader makes a tag of &lt;b&gt;, and two cells of a\|b.
         signs = (sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in self.content)
-        hidden = {"&": next(signs), "\\|": next(signs)}
+        ampersand, bar = next(signs), next(signs)
 
         def hide(text: str) -> str:
-            return functools.reduce(lambda text, each: text.replace(*each), hidden.items(), text)
+            return text.replace("&", ampersand).replace("\\|", bar)
 
         def shown(text: str) -> str:
-            return functools.reduce(lambda text, each: text.replace(*each[::-1]), hidden.items(), text)
+            return text.replace(ampersand, "&").replace(bar, "\\|")
 
         how = {"extract_code_blocks": False, "extract_frontmatter": False, "no_placeholders": True}
         page = _storage("markdown").MarkdownFile(callback=lambda text: hide(translated(shown(text))), **how)
