@@ -1,11 +1,12 @@
-"""Maps of the same points side by side; colours and markers show their attributes."""
+"""Maps of the same points side by side; colours and markers show their attributes, and names stand beside
+points so that they hide neither each other nor a point."""
 
+import itertools
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ctxmt_fairseq.base.plots.drawing import content, drawing, short
-from ctxmt_fairseq.base.plots.point_names import draw_names
 
 SIDE = 5.0  # inches of a map
 MARKERS = "oxs^Dv*P"
@@ -13,6 +14,12 @@ MOST_NAMES = 30  # of points; more would hide each other
 MOST_COLOURS = 20
 LONGEST_ENTRY = 48  # characters in a legend
 REST = "(others)"
+FONT = 6.5  # of names, in points
+LETTER, LINE = 0.055, 0.12  # inches that a name takes in this font
+POINT = 0.14  # inches that a point is across
+# Possible distances of a name from its point in inches, and directions; it takes the nearest free place.
+REACHES = (0.09, 0.2, 0.35, 0.5, 0.7, 0.95, 1.25)
+DIRECTIONS = np.arange(16) * np.pi / 8
 Attribute = Tuple[str, np.ndarray]  # name, and a string or float64 for each point
 
 
@@ -67,7 +74,7 @@ def draw_scatter(
             scale = _map(axes, points, numbers, coloured, marked)
             axes.set_title(name, fontsize=9)
             axes.set(xticks=[], yticks=[])  # neither their unit nor their origin means anything
-            draw_names(axes, points, shown, SIDE)
+            _draw_names(axes, points, shown, SIDE)
         figure.suptitle(title, fontsize=10, y=1.04 + 0.03 * len(panels[0][0].splitlines()))
         if colour is not None and numbers is not None:
             bar = figure.add_axes((1.01, 0.3, 0.02 / len(panels), 0.7))
@@ -120,3 +127,37 @@ def _legend(
     labels = [short(name, LONGEST_ENTRY) for name in names]
     title = short(title, LONGEST_ENTRY)
     figure.legend(handles, labels, title=title, loc=place, bbox_to_anchor=(1, up), fontsize=8)
+
+
+def name_places(points: np.ndarray, names: Sequence[str], side: float) -> np.ndarray:
+    """The centres of points' names, (n, 2) in inches from the lower left corner of a square map."""
+    boxes = [np.concatenate([point - POINT / 2, point + POINT / 2]) for point in points]
+    centres: List[np.ndarray] = []
+    for point, name in zip(points, names, strict=True):
+        size = np.array([LETTER * len(name), LINE])
+        taken = np.array(boxes)
+        best, least = point, np.inf
+        for reach, angle in itertools.product(REACHES, DIRECTIONS):
+            centre = point + np.array([np.cos(angle), np.sin(angle)]) * (reach + size / 2)
+            low, high = centre - size / 2, centre + size / 2
+            hidden = np.minimum(high, taken[:, 2:]) - np.maximum(low, taken[:, :2])
+            outside = (np.maximum(-low, 0) + np.maximum(high - side, 0)).sum()
+            cost = hidden.clip(min=0).prod(axis=1).sum() + outside
+            if cost < least - 1e-9:
+                best, least = centre, cost
+        boxes.append(np.concatenate([best - size / 2, best + size / 2]))
+        centres.append(best)
+    return np.array(centres).reshape(-1, 2)
+
+
+def _draw_names(axes: Any, points: np.ndarray, names: Sequence[str], side: float) -> None:
+    """Write the names of points, (n, 2) in the units of a map of about this side, with a line to each."""
+    limits = np.array([axes.get_xlim(), axes.get_ylim()])
+    axes.set(xlim=limits[0], ylim=limits[1])  # so that lines do not change them
+    low, extent = limits[:, 0], limits[:, 1] - limits[:, 0]
+    centres = name_places((points - low) / extent * side, names, side) if len(names) else ()
+    for point, centre, name in zip(points, centres, names, strict=False):
+        axes.annotate(
+            name, point, low + centre / side * extent, fontsize=FONT, ha="center", va="center",
+            arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": "gray", "shrinkB": 3},
+        )  # fmt: skip

@@ -18,8 +18,16 @@ from ctxmt_fairseq.analysis.labelled_texts import Attribute, LabelledTexts
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import check_matplotlib
 from ctxmt_fairseq.base.paths import Scatter
-from ctxmt_fairseq.base.plots.point_names import LETTER, LINE, POINT, name_places
-from ctxmt_fairseq.base.plots.scatter import MARKERS, REST, draw_scatter, groups
+from ctxmt_fairseq.base.plots.scatter import (
+    LETTER,
+    LINE,
+    MARKERS,
+    POINT,
+    REST,
+    draw_scatter,
+    groups,
+    name_places,
+)
 
 # ---- picture ---------------------------------------------------------------------------------------------
 
