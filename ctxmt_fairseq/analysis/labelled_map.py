@@ -56,7 +56,7 @@ def write_map(
     highest: Optional[float] = None,
 ) -> List[Path]:
     """Write FILE.png, and FILE.tsv and FILE.json with the numbers and ``more``; returns the files."""
-    picture = draw_heat_map(**vars(labelled), annotate=annotate, highest=highest)
+    picture = draw_heat_map(labelled, annotate, highest)
     return write_picture(Map(str(path)), picture, labelled.tsv(), {**labelled.as_dict(), **(more or {})})
 
 

@@ -22,7 +22,7 @@ def labelled(rows=4, columns=6, sections=(), title="A map", name="▁t"):
 
 
 def picture(shown, **how):
-    return draw_heat_map(**vars(shown), **how)
+    return draw_heat_map(shown, **how)
 
 
 def pixels(png):
