@@ -14,7 +14,7 @@ PROGRAMS = {
     "import ctxmt_fairseq, fairseq": set(),
     "import ctxmt_fairseq, fairseq; [ctxmt_fairseq.register() for _ in range(2)]": ALL,
     "from ctxmt_fairseq import Translator": ALL,
-    "from ctxmt_fairseq.generation import language_models": ALL,
+    "from ctxmt_fairseq.generation import cross_entropy": ALL,
     "from ctxmt_fairseq.generation.user_code import import_user_dir; import_user_dir('own')": ALL,
     "from ctxmt_fairseq.models.context_model import ContextModel": {"models"},
     "from ctxmt_fairseq.criterions import context_margin": {"criterions"},

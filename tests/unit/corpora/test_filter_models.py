@@ -20,7 +20,7 @@ from ctxmt_fairseq.checkpoints.reading import read
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable, pair_hashes
-from ctxmt_fairseq.generation.language_models import load_language_model
+from ctxmt_fairseq.generation.cross_entropy import load_language_model
 from ctxmt_fairseq.generation.loading import load_models
 from tests.helpers.corpus_files import write_corpus_files
 from tests.helpers.saved_models import data_folder, save, section, trained

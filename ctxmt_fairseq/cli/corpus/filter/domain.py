@@ -34,7 +34,7 @@ class Domain(ScoredPairs):
     def scorer(self) -> Callable:
         from ctxmt_fairseq.corpora.subwords import Subwords
         from ctxmt_fairseq.corpora.transforms.pair_scores import domain
-        from ctxmt_fairseq.generation.language_models import cross_entropies, load_language_model
+        from ctxmt_fairseq.generation.cross_entropy import language_cross_entropies, load_language_model
 
         subwords = Subwords.load(self.subwords, self.target_lang) if self.subwords else None
         models = [
@@ -44,7 +44,7 @@ class Domain(ScoredPairs):
 
         def score(pairs):
             texts = [pair.target for pair in pairs]
-            in_domain, general = (cross_entropies(model, texts, subwords) for model in models)
+            in_domain, general = (language_cross_entropies(model, texts, subwords) for model in models)
             return domain(in_domain, general), in_domain, general
 
         return score
