@@ -36,6 +36,7 @@ class Field:
         annotation: of the field.
         how: arguments of ``argparse.ArgumentParser.add_argument``; an option by name has its ``flag``. Of
             options that are no command's, what their class reads.
+        group: whose options the field holds; nothing need be said where the annotation is the group.
     """
 
     annotation: Any = None
@@ -69,11 +70,6 @@ def option(
     return Field(default, help=help, flag=flag, **how)
 
 
-def group(options: Type["OptionGroup"]) -> Any:
-    """A field that holds a group of options; nothing need be said where the annotation is the group."""
-    return Field(group=options)
-
-
 class OptionGroup:
     """Options that belong together, and what is done with them.
 
@@ -95,9 +91,9 @@ class OptionGroup:
             if get_origin(annotation) is not ClassVar:
                 field = vars(cls).get(name)
                 if isinstance(annotation, type) and issubclass(annotation, OptionGroup):
-                    field = field or group(annotation)
+                    field = field or Field(group=annotation)
                 if not isinstance(field, Field):
-                    raise TypeError(f"{cls.__name__}.{name}: expected argument(..), option(..) or group(..)")
+                    raise TypeError(f"{cls.__name__}.{name}: expected argument(..) or option(..)")
                 cls.own_fields[name], field.annotation = field, annotation
         bases: List[Any] = [base for base in reversed(cls.__mro__) if issubclass(base, OptionGroup)]
         cls.all_fields = {name: field for base in bases for name, field in base.own_fields.items()}

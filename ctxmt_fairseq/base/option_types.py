@@ -66,18 +66,15 @@ def share(text: str) -> float:
     return value
 
 
-def language(text: str) -> str:
-    """A language's name, as the end of a file's name."""
-    if not re.fullmatch(r"\w[\w.@+-]*", text):
-        raise argparse.ArgumentTypeError(f"expected a language, such as en, found {text[:40]!r}")
-    return text
+def text_that(fits: Callable[[str], object], expected: str) -> Callable[[str], str]:
+    """The type of texts for which ``fits`` is true."""
 
+    def parse(text: str) -> str:
+        if not fits(text):
+            raise argparse.ArgumentTypeError(f"expected {expected}, found {text[:40]!r}")
+        return text
 
-def language_code(text: str) -> str:
-    """The code of a language as ISO 639 has it, of two letters or three."""
-    if not re.fullmatch("[a-z]{2,3}", text):
-        raise argparse.ArgumentTypeError(f"expected a code of a language, such as cs, found {text[:40]!r}")
-    return text
+    return parse
 
 
 def name(text: str) -> str:
@@ -87,15 +84,8 @@ def name(text: str) -> str:
     return text
 
 
-def names(text: str) -> str:
-    """Names of files or folders joined by ``os.pathsep``, none of them empty."""
-    if not all(part.strip() for part in text.split(os.pathsep)):
-        raise argparse.ArgumentTypeError(f"expected names joined by {os.pathsep!r}, found {text[:40]!r}")
-    return text
-
-
-def prefix(text: str) -> str:
-    """How the names of several files begin."""
-    if os.path.basename(name(text)) in ("", ".", ".."):
-        raise argparse.ArgumentTypeError(f"expected how files' names begin, found {text[:40]!r}")
-    return text
+# A language as the end of a file's name, and by its code in ISO 639; names that are joined; how names begin.
+language = text_that(re.compile(r"\w[\w.@+-]*").fullmatch, "a language, such as en")
+language_code = text_that(re.compile("[a-z]{2,3}").fullmatch, "a code of a language, such as cs")
+names = text_that(lambda text: all(map(str.strip, text.split(os.pathsep))), f"names joined by {os.pathsep!r}")
+prefix = text_that(lambda text: os.path.basename(name(text)) not in ("", ".", ".."), "how files' names begin")

@@ -13,14 +13,13 @@ Example: ctxmt analyse attention checkpoint_best.pt --document talk.en --line 12
 
 from typing import Optional
 
-from ctxmt_fairseq.base.command import Command, argument, option
-from ctxmt_fairseq.base.paths import Input, Map
-from ctxmt_fairseq.cli.options.model import Model
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.paths import Map
+from ctxmt_fairseq.cli.options.model import OfModel
 from ctxmt_fairseq.cli.options.text import MAP, SIDE, Sentence, Side
 
 
-class Attention(Command):
-    path: Input = argument("MODEL", "a checkpoint")
+class Attention(OfModel):
     side: Side = option(SIDE)
     layer: Optional[int] = option("from 1 (default: the last that attends to context)")
     target: Optional[str] = option(
@@ -28,7 +27,6 @@ class Attention(Command):
     )
     text: Sentence
     output: Map = option(MAP, Map("attention.png"))
-    model: Model
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.attention_map import attention_map

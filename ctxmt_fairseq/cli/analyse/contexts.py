@@ -19,10 +19,10 @@ Example: ctxmt analyse contexts mtcue.pt --texts contexts.tsv --output contexts.
 from typing import TYPE_CHECKING, List, Optional, Tuple
 
 from ctxmt_fairseq.base import option_types
-from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input, Scatter
-from ctxmt_fairseq.cli.options.model import Model
+from ctxmt_fairseq.cli.options.model import OfModel
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 
 class Texts(OptionGroup):
-    """Which contexts are shown."""
-
     heading = "contexts"
 
     texts: Optional[Input] = option("text, or text TAB attribute (TAB attribute), per line")
@@ -77,14 +75,12 @@ class Texts(OptionGroup):
         return labelled_texts.metadata_and_sentences(labelled, previous), distances
 
 
-class Contexts(Command):
-    path: Input = argument("MODEL", "a checkpoint")
+class Contexts(OfModel):
     texts: Texts
     seed: int = option("of the maps", 1, option_types.seed)
     output: Scatter = option(
         "the picture; FILE.csv and FILE.json beside it have the numbers", Scatter("contexts.png")
     )
-    model: Model
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.architecture import architecture

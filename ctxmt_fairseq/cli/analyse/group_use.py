@@ -12,19 +12,17 @@ Example: ctxmt analyse group-use checkpoint_best.pt test.en --annotation test.en
 
 from typing import Optional
 
-from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.command import argument, option
 from ctxmt_fairseq.base.paths import Input
-from ctxmt_fairseq.cli.options.model import Model
+from ctxmt_fairseq.cli.options.model import OfModel
 from ctxmt_fairseq.cli.options.result_files import MapFiles
 
 
-class GroupUse(Command):
-    path: Input = argument("MODEL", "a checkpoint")
+class GroupUse(OfModel):
     text: Input = argument("FILE", "source sentences, one per line")
     annotation: Optional[Input] = option("parts of speech, a JSON line per sentence")
     max_tokens: int = option("per batch", 4000)
     files: MapFiles
-    model: Model
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.group_use import group_use

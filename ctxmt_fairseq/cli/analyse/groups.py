@@ -7,17 +7,15 @@ may be given as for the other analyses, but does not change them.
 Example: ctxmt analyse groups checkpoint_best.pt --sentence "What's your plan?" --output groups.png
 """
 
-from ctxmt_fairseq.base.command import Command, argument, option
-from ctxmt_fairseq.base.paths import Input, Map
-from ctxmt_fairseq.cli.options.model import Model
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.paths import Map
+from ctxmt_fairseq.cli.options.model import OfModel
 from ctxmt_fairseq.cli.options.text import MAP, Sentence
 
 
-class Groups(Command):
-    path: Input = argument("MODEL", "a checkpoint")
+class Groups(OfModel):
     text: Sentence
     output: Map = option(MAP, Map("groups.png"))
-    model: Model
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.group_use import token_groups, used_groups

@@ -3,10 +3,10 @@
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Dict, Literal, Mapping, Optional, Sequence, Type
 
-from ctxmt_fairseq.base.command import Field, OptionGroup, group, option
+from ctxmt_fairseq.base.command import Command, Field, OptionGroup, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int, number, whole_number
-from ctxmt_fairseq.base.paths import Folder, Joined
+from ctxmt_fairseq.base.paths import Folder, Input, Joined
 from ctxmt_fairseq.base.put_off import put_back, put_off
 from ctxmt_fairseq.cli.options.device import Device
 from ctxmt_fairseq.cli.options.user_folder import TRUST, UserDir
@@ -33,7 +33,7 @@ def search(*settings: str, heading: str = "search") -> Any:
         least, most = BOUNDS[name]
         kind = whole_number(int(least), int(most)) if known[name].annotation is int else number(least, most)
         options[name] = option(known[name].how["help"], known[name].default, kind)
-    return group(_made_of(known, options, heading=heading))
+    return Field(group=_made_of(known, options, heading=heading))
 
 
 TooLong = Literal["error", "cut", "split", "empty"]
@@ -50,7 +50,7 @@ def _context(*left_out: str) -> Any:
         for name, each in ALL.items()
         if each.how["offered"] and not each.how["training"] and name not in left_out
     }
-    return group(_made_of(ALL, options))
+    return Field(group=_made_of(ALL, options))
 
 
 class Model(UserDir):
@@ -84,7 +84,10 @@ class Model(UserDir):
         given = {**self.settings(), **(search.settings() if search else {}), **how}
         for name in ("user_dir", *Device.all_fields):
             del given[name]
-        options = {name: _plain(value) for name, value in given.items() if value is not None}
+        for name, value in given.items():
+            if isinstance(value, str):  # fairseq's configuration takes none of its subclasses
+                given[name] = str(value)
+        options = {name: value for name, value in given.items() if value is not None}
         return Translator.load(path, device=self.hardware.chosen, **options)
 
     def load_one(self, path: str, metadata: Sequence[str] = ()) -> "LoadedModels":
@@ -101,6 +104,8 @@ class ModelWithContext(Model):
     context: OptionGroup = _context("context_selection")
 
 
-def _plain(value: Any) -> Any:
-    """fairseq's configuration takes a ``str``, none of its subclasses."""
-    return str(value) if isinstance(value, str) else value
+class OfModel(Command):
+    """A command about one model."""
+
+    path: Input = argument("MODEL", "a checkpoint")
+    model: Model

@@ -5,10 +5,10 @@ import glob
 import os
 from typing import TYPE_CHECKING, Iterator, List, Literal, Optional, Tuple
 
-from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.command import OptionGroup, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input, Prefix
-from ctxmt_fairseq.cli.options.model import Model
+from ctxmt_fairseq.cli.options.model import OfModel
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.analysis.passage import Passage
@@ -29,8 +29,6 @@ def prompt(text: str) -> str:
 
 
 class Sentence(OptionGroup):
-    """A sentence and its context."""
-
     heading = "text: --sentence or --document"
 
     sentence: Optional[str] = option("a source sentence", metavar="TEXT")
@@ -48,7 +46,6 @@ class Sentence(OptionGroup):
     line: Optional[int] = option("of FILE, from 1 (default: its last sentence)")
 
     def read(self) -> "Passage":
-        """The passage."""
         from dataclasses import replace
 
         from ctxmt_fairseq.analysis.passage import given_passage, read_passage
@@ -66,14 +63,12 @@ class Sentence(OptionGroup):
         return replace(given_passage(self.sentence or "", self.context), metadata=known)
 
 
-class TextAttention(Command):
+class TextAttention(OfModel):
     """What looks at a model's attention to the context, in a whole text."""
 
-    path: Input = argument("MODEL", "a checkpoint")
     text: Prefix = argument("TEXT", "prefix of the text's files")
     layer: Optional[int] = option("from 1 (default: the last that attends to context)")
     max_tokens: int = option("per batch", 4000)
-    model: Model
 
     def attention(self, side: Side) -> Tuple["ProbedText", Iterator["AttendedSentence"]]:
         """The text, and the attention of its sentences, one after the other."""
