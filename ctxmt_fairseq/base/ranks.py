@@ -26,9 +26,8 @@ _sharing = False
 
 def started() -> bool:
     """Whether this process is one of several of the same command."""
-    return {"RANK", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys() and os.environ.get(
-        "WORLD_SIZE", "1"
-    ) != "1"
+    known = {"RANK", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys()
+    return known and os.environ.get("WORLD_SIZE", "1") != "1"
 
 
 def begin_sharing() -> None:

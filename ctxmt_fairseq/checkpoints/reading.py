@@ -9,6 +9,7 @@ import zipfile
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
+from unittest.mock import patch
 
 import numpy as np
 import omegaconf
@@ -200,11 +201,8 @@ def restoring(trainer: Any, goes_on: bool = True) -> Iterator[None]:
         finally:
             _restoring.reset(token)
 
-    trainer.load_checkpoint = load_checkpoint
-    try:
+    with patch.object(trainer, "load_checkpoint", load_checkpoint):
         yield
-    finally:
-        trainer.load_checkpoint = restore
 
 
 @contextlib.contextmanager

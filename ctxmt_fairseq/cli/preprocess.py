@@ -21,8 +21,6 @@ from ctxmt_fairseq.cli.options.split_prefixes import Splits
 
 
 class Moses(OptionGroup):
-    """Steps of the text that Moses has."""
-
     heading = "Moses' steps, by sacremoses; DATA remembers them, and translations have them undone"
 
     moses: bool = option("tokenise the text")
@@ -36,9 +34,8 @@ class Moses(OptionGroup):
             if self.moses_no_escape or self.moses_split_dashes:
                 raise BadInput("--moses-no-escape and --moses-split-dashes need --moses")
             return []
-        return [
-            {"step": "moses", "escape": not self.moses_no_escape, "split_dashes": self.moses_split_dashes}
-        ]
+        escape, dashes = not self.moses_no_escape, self.moses_split_dashes
+        return [{"step": "moses", "escape": escape, "split_dashes": dashes}]
 
 
 class Sides(OptionGroup):
@@ -65,8 +62,6 @@ _DICT = ("FILE", "take this fairseq dictionary, with the plugin's symbols at its
 
 
 class VocabularyOptions(OptionGroup):
-    """What becomes of words."""
-
     heading = "vocabulary, by default learned from the training text"
 
     sides: Sides

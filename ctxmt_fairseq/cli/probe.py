@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 
 class Words(OptionGroup):
-    """Which words are shown."""
-
     heading = "words"
 
     tags: Optional[Input] = option("tags of the references' words, see above")
@@ -55,8 +53,6 @@ class Words(OptionGroup):
 
 
 class Files(Json):
-    """What is written."""
-
     heading = "files"
 
     words: Optional[Output] = option("write every word's bits as JSON lines")
@@ -64,8 +60,6 @@ class Files(Json):
 
 
 class Examples(OptionGroup):
-    """Which examples are selected."""
-
     heading = "selection of examples"
 
     select: Optional[int] = option("so many examples in which context helps most", metavar="N")

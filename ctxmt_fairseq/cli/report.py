@@ -23,8 +23,6 @@ from ctxmt_fairseq.base.paths import Input, Named, Output
 
 
 class Differing(OptionGroup):
-    """What systems translate or decide differently."""
-
     heading = "examples in which systems differ"
 
     source: Optional[Input] = option("the text that NAME.hyp of the runs translates")

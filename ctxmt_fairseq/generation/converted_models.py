@@ -32,7 +32,6 @@ _END, PAD = "</s>", "<blank>"
 
 
 def ctranslate2() -> Any:
-    """The library."""
     return import_of_extra("ctranslate2", "ctranslate2", "this model needs CTranslate2")
 
 
@@ -60,6 +59,8 @@ class ConvertedModel(nn.Module):
         self.device_of_batches = nn.Parameter(torch.empty(0), requires_grad=False)
         self._skeleton = [skeleton]  # in a list, which hides its parameters
         self.translator, self.places = translator, places
+        self.max_positions = skeleton.max_positions
+        self.max_decoder_positions = skeleton.max_decoder_positions
         self.encoder, self.decoder = (  # what is asked of them besides computing
             SimpleNamespace(dictionary=side.dictionary) for side in (skeleton.encoder, skeleton.decoder)
         )
@@ -70,12 +71,6 @@ class ConvertedModel(nn.Module):
     @property
     def search_class(self) -> Any:
         return ConvertedSearch
-
-    def max_positions(self) -> Tuple[int, int]:
-        return self._skeleton[0].max_positions()
-
-    def max_decoder_positions(self) -> int:
-        return self._skeleton[0].max_decoder_positions()
 
     def make_generation_fast_(self, **kwargs: Any) -> None:
         """Nothing could be faster."""

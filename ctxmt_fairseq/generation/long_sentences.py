@@ -2,17 +2,20 @@
 
 import unicodedata
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, List, Optional, Protocol, Sequence
+from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
 
 import numpy as np
 import regex
 import torch
 
 from ctxmt_fairseq.base.errors import BadInput, named
+from ctxmt_fairseq.generation.given_documents import GivenDocuments
+from ctxmt_fairseq.generation.input_documents import InputDocuments
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.languages import unspaced
 
+SourceText = Union[InputDocuments, GivenDocuments]
 WAYS = ("error", "cut", "split", "empty")
 # Where a sentence may be split, the best first: behind a sentence in it, a clause, a comma, a word, a
 # character with its marks.
@@ -26,22 +29,6 @@ _SPLITS = [
         r"\X",
     )
 ]
-
-
-class SourceText(Protocol):
-    """Source text as it was given: ``InputDocuments`` or ``GivenDocuments``."""
-
-    @property
-    def sentences(self) -> List[str]: ...
-
-    @property
-    def documents(self) -> Documents: ...
-
-    @property
-    def current(self) -> np.ndarray:
-        """(n,) bool; False for sentences that are only context."""
-
-    def place(self, sentence: int) -> str: ...
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The settings of beam search and their bounds. This module imports no torch."""
 
 import math
-from typing import Any, Dict, Tuple
+from typing import Any
 
 from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
@@ -52,6 +52,4 @@ class SearchSettings(OptionGroup):
 
 
 # The least and the greatest value of each setting, both allowed.
-BOUNDS: Dict[str, Tuple[float, float]] = {
-    name: field.how["bounds"] for name, field in SearchSettings.all_fields.items()
-}
+BOUNDS = {name: field.how["bounds"] for name, field in SearchSettings.all_fields.items()}

@@ -26,8 +26,6 @@ from ctxmt_fairseq.cli.options.result_files import MapFiles
 
 
 class Files(MapFiles):
-    """What is written."""
-
     json: Optional[Output] = option("means, tests, and the values of every window")
     output: Optional[Map] = option(
         "the entropy of every layer and head; FILE.tsv and FILE.json have the numbers"

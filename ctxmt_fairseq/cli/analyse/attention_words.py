@@ -28,8 +28,6 @@ from ctxmt_fairseq.cli.options.text import SIDE, Side, TextAttention
 
 
 class ByWord(OptionGroup):
-    """Which words count."""
-
     heading = "by word"
 
     min_count: int = option("of words that are shown, and of sentences of a length", 10)
@@ -37,8 +35,6 @@ class ByWord(OptionGroup):
 
 
 class Files(ChartFiles):
-    """What is written."""
-
     json: Optional[Output] = option("write all words, lengths and positions, or the sentences' shares there")
     output: Optional[Chart] = option(
         "the curves by length, and in FILE.positions.png those by position; or the sentences' shares; .csv "

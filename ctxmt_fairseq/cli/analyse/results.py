@@ -84,9 +84,7 @@ class Results(Command):
         print(remark("\nmean ± standard deviation of the runs"))
         best = views.best_places(found) if across == "penalty" else {}
         for measure, systems in best.items():
-            runs = [
-                f"{name}: {', '.join(format(x, 'g') for x in places)}" for name, places in systems.items()
-            ]
+            runs = [f"{name}: {', '.join(map('{:g}'.format, places))}" for name, places in systems.items()]
             print(remark(f"best {measure} of each run: {'; '.join(runs)}"))
         if self.against:
             print(views.tests_table(rows) or remark(ONE_RUN))

@@ -50,9 +50,7 @@ class Lines(Command):
         texts = [read_translation(path, [self.source, self.reference]) for path in paths]
         sources, references = texts[0].references
         count = len(sources)
-        metadata = None
-        if self.metadata:
-            metadata = MetadataFiles.named(self.metadata).of_lines(count)
+        metadata = MetadataFiles.named(self.metadata).of_lines(count) if self.metadata else None
         documents = Documents.read(self.docids, count) if self.docids else None
         current = read_flags(self.current, count) if self.current else None
         hypotheses = {name: text.hypotheses for name, text in zip(names, texts, strict=True)}

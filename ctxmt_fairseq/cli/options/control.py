@@ -17,8 +17,6 @@ Translate = Callable[[Sequence[str], Sequence[Mapping[str, str]]], List[str]]  #
 
 
 class Result(OptionGroup):
-    """What is written."""
-
     heading = "result"
 
     json: Optional[Output] = option("write the result there too")

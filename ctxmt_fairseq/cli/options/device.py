@@ -8,8 +8,6 @@ from ctxmt_fairseq.base.errors import BadInput
 
 
 class Device(OptionGroup):
-    """The options of every command that runs models."""
-
     heading = "hardware"
 
     cpu: bool = option("do not use a GPU")

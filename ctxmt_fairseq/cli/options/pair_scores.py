@@ -51,9 +51,8 @@ def _stamps(path: str) -> Iterator[List[Any]]:
         raise BadInput("no such file", path)
     files = [Path(path)]
     if os.path.isdir(path):
-        files = [
-            file for file in sorted(files[0].rglob("*")) if file.is_file() and "__pycache__" not in file.parts
-        ]
+        inside = filter(Path.is_file, sorted(files[0].rglob("*")))
+        files = [file for file in inside if "__pycache__" not in file.parts]
     for file in files:
         status = file.stat()
         yield [str(file), status.st_size, status.st_mtime_ns]

@@ -72,9 +72,8 @@ class ChartFiles(Json):
         rows = chart_records(points, across, each)
         files: List[Tuple[str, Content]] = []
         if self.output:
-            files += zip(
-                self.output.files(), (draw_chart(points, across, **how), csv_text(rows)), strict=True
-            )
+            contents = draw_chart(points, across, **how), csv_text(rows)
+            files += zip(self.output.files(), contents, strict=True)
         self.write({**record, "points": rows}, *files)
 
 

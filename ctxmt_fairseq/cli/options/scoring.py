@@ -38,13 +38,18 @@ class Metric(Tokens):
 
 
 class Resampling(OptionGroup):
-    """The samples of tests and intervals."""
-
     samples: int = option("of tests and intervals", 10_000, whole_number(100, 10**7))
     seed: int = option("of the samples", 1, option_types.seed)
 
     def __str__(self) -> str:
         return f"{self.samples} samples, seed {self.seed}"
+
+
+def sentences_before(needs: str = "") -> Any:
+    """A field that has COMET score whole documents."""
+    how: Any = {"nargs": "?", "const": 2, "metavar": "K"}
+    otherwise = f"{needs}K is 2 if left out; default: sentences alone"
+    return option(f"score each with the K sentences before it ({otherwise})", 0, non_negative_int, **how)
 
 
 class Comet(OptionGroup):
@@ -67,15 +72,7 @@ class Comet(OptionGroup):
         metavar="FILE",
     )
     source: Optional[Input] = option("the sentences that were translated, line by line")
-    comet_context: int = option(
-        "score each sentence with the K sentences before it (needs --docids; K is 2 if left out; default: "
-        "sentences alone)",
-        0,
-        non_negative_int,
-        nargs="?",
-        const=2,
-        metavar="K",
-    )
+    comet_context: int = sentences_before("needs --docids; ")
     comet_batch_size: int = option("sentences scored together", 16)
     hardware: Device
 

@@ -10,8 +10,6 @@ FURTHER: Any = option("further text to learn the alignment from; may be repeated
 
 
 class Splits(OptionGroup):
-    """Prefixes of training, validation and test text."""
-
     train: Optional[Prefix] = option("training text")
     valid: Optional[Prefix] = option("validation text", metavar="PREFIX[,PREFIX..]")
     test: Optional[Prefix] = option("test text", metavar="PREFIX[,PREFIX..]")

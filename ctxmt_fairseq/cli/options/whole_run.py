@@ -7,7 +7,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int, number, positive_int
 from ctxmt_fairseq.base.paths import Folder, Input, Prefix
 from ctxmt_fairseq.cli.options.model import TOO_LONG, TooLong, search
-from ctxmt_fairseq.cli.options.scoring import TOKENIZER
+from ctxmt_fairseq.cli.options.scoring import TOKENIZER, sentences_before
 from ctxmt_fairseq.generation.search_settings import BOUNDS, DOCUMENTS_AT_ONCE
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ def numbers(text: str) -> List[float]:
 
 
 class Contexts(OptionGroup):
-    """Which translations are made."""
-
     heading = "context"
 
     contexts: List[str] = option(
@@ -70,9 +68,7 @@ class Contexts(OptionGroup):
         """Decodings and contexts; several may also be given as one text."""
         from ctxmt_fairseq.data.context_options import SELECTIONS
 
-        given = [
-            [word for text in texts for word in text.split()] for texts in (self.decodings, self.contexts)
-        ]
+        given = [" ".join(texts).split() for texts in (self.decodings, self.contexts)]
         allowed = (("prefix", "window"), ("trained", *SELECTIONS))
         for flag, words, names in zip(("--decoding", "--contexts"), given, allowed, strict=True):
             for word in words:
@@ -82,8 +78,6 @@ class Contexts(OptionGroup):
 
 
 class Search(OptionGroup):
-    """How it is searched."""
-
     heading = "search"
 
     fixed: OptionGroup = search(*(name for name in BOUNDS if name != "lenpen"), heading="")
@@ -104,8 +98,6 @@ class Search(OptionGroup):
 
 
 class Scores(OptionGroup):
-    """What is measured."""
-
     heading = "scores"
 
     tokenize: Optional[str] = option(TOKENIZER)
@@ -113,14 +105,7 @@ class Scores(OptionGroup):
     comet: List[str] = option(
         "models of COMET, see ctxmt score --help (needs the extra comet)", [], metavar="MODEL"
     )
-    comet_context: int = option(
-        "document-level COMET, with K previous sentences (K: 2 if left out)",
-        0,
-        non_negative_int,
-        nargs="?",
-        const=2,
-        metavar="K",
-    )
+    comet_context: int = sentences_before()
     bootstrap: int = option("95 % intervals from N samples of the sentences", 0, non_negative_int)
     convention: str = option(
         "which log-probability of candidates is compared: the sum or the mean over the tokens of the current "

@@ -55,9 +55,7 @@ class Subtitles(FileFormat):
         if not self.cues:
             raise BadInput("expected subtitles, found no time of one", path)
         self.tag = _BLOCK if self.dialogue else _TAG
-        self.groups = [
-            group for number, cue in enumerate(self.cues) for group in _groups(number, cue.lines, self.tag)
-        ]
+        self.groups = [each for at, cue in enumerate(self.cues) for each in _groups(at, cue.lines, self.tag)]
         self._warn_of_others()
 
     def _warn_of_others(self) -> None:
@@ -104,9 +102,8 @@ class Subtitles(FileFormat):
                 document = []
             goes_on = document and not group.speaker and len(document[-1]) < _MOST
             before = self.groups[number - 1].text
-            if goes_on and not (
-                _END.search(before) or _ALONE.fullmatch(before) or _ALONE.fullmatch(group.text)
-            ):
+            apart = _END.search(before) or _ALONE.fullmatch(before) or _ALONE.fullmatch(group.text)
+            if goes_on and not apart:
                 document[-1].append(number)
             else:
                 document.append([number])
