@@ -17,7 +17,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Dict, List, Optional
+from typing import Dict, List, Optional
 
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.errors import BadInput
@@ -25,9 +25,6 @@ from ctxmt_fairseq.base.paths import Folder, Input, OutputFolder
 from ctxmt_fairseq.cli.parser import nearest
 from ctxmt_fairseq.cli.systems import COMMON, END, PAPERS, SIZES, SYSTEMS, read_options
 from ctxmt_fairseq.text.json_files import Place, get, load_json
-
-if TYPE_CHECKING:
-    from ctxmt_fairseq.base.drafts import Lock
 
 Options = Dict[str, List[str]]
 # What torch and hydra say of fairseq's calls is nothing that a user can change.
@@ -79,16 +76,23 @@ class Train(Command):
         begun = any(save_dir.glob("*.pt"))  # it goes on without
         if start and not begun and not Path(start).exists():
             raise BadInput("no such file", start)
-        first = int(os.environ.get("RANK", "0")) == 0  # of the processes that torchrun started
-        log = Path(folder, "train.log") if first else None
+        from ctxmt_fairseq.base.files import writing
+        from ctxmt_fairseq.base.journal import lock_file
         from ctxmt_fairseq.base.processes import run_logged
 
-        with contextlib.closing(_locked(log)) if log else contextlib.nullcontext() as lock:
-            former = _begin(log, shlex.join(words)) if log else None
-            code = run_logged([sys.executable, *QUIET, "-m", "fairseq_cli.train", *words[1:]], log, lock)
-        if log and former and code == 2:
+        command = [sys.executable, *QUIET, "-m", "fairseq_cli.train", *words[1:]]
+        if int(os.environ.get("RANK", "0")):  # of the processes that torchrun started the first alone speaks
+            return run_logged(command)
+        log = Path(folder, "train.log")
+        with writing(log):
+            log.parent.mkdir(parents=True, exist_ok=True)
+            lock = lock_file(log)  # keeps a second training out of the folder
+        with contextlib.closing(lock):
+            former = _begin(log, shlex.join(words))
+            code = run_logged(command, log, lock)
+        if former and code == 2:
             _put_back(log, former)
-        if log and not code:
+        if not code:
             metadata = "metadata_context" in words and any(_first(data).glob("train.*.meta.jsonl"))
             print(_end(log, data, save_dir / "checkpoint_best.pt", metadata))
         return code
@@ -149,16 +153,6 @@ def _of_worker(cpu: bool) -> List[str]:
 
     size = ["--distributed-world-size", os.environ["WORLD_SIZE"]]
     return size if cuda.is_available() and not cpu else [*size, *CPU_WORKER.format_map(os.environ).split()]
-
-
-def _locked(log: Path) -> "Lock":
-    """Keep a second training out of the log's folder."""
-    from ctxmt_fairseq.base.files import writing
-    from ctxmt_fairseq.base.journal import lock_file
-
-    with writing(log):
-        log.parent.mkdir(parents=True, exist_ok=True)
-        return lock_file(log)
 
 
 def _begin(log: Path, command: str) -> str:

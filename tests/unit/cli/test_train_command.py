@@ -47,7 +47,7 @@ def trained(data, tmp_path, monkeypatch):
     """``trained(LOSS, WORDS.., ..)``: a training that validates once; what ctxmt ends with."""
 
     def run(loss, *words, code=0, system="gated"):
-        def fairseq_train(command, log, lock):
+        def fairseq_train(command, log=None, lock=None):
             assert command[0] == sys.executable and " -m fairseq_cli.train" in " ".join(command)
             if log:
                 with open(log, "a") as file:
