@@ -8,7 +8,7 @@ Example: ctxmt corpus stats text/train --source-lang en --target-lang de --data 
              --longer-than 50 100 --lengths train-lengths.tsv --plot train-lengths.png
 """
 
-from typing import Any, Callable, Dict, List, Optional
+from typing import Callable, List, Optional
 
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
@@ -16,6 +16,8 @@ from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.base.paths import Folder, Output, Picture
 from ctxmt_fairseq.cli.options.result_files import as_json
 from ctxmt_fairseq.corpora.corpus_command import OfCorpus
+
+COLUMNS = {"": "{name}", "total": "{total}", "mean": "{mean:.2f}", "median": "{median}", "max": "{max}"}
 
 
 class Stats(OfCorpus):
@@ -29,12 +31,24 @@ class Stats(OfCorpus):
 
     def run(self) -> None:
         from ctxmt_fairseq.base.files import write_files
+        from ctxmt_fairseq.base.tables import records_table
         from ctxmt_fairseq.corpora.statistics import draw_histograms, measure
 
         encode = self._encoders()
         statistics = measure(self.text_files(ids_optional=True), encode)
         record = statistics.as_dict(self.languages, self.longer_than)
-        print(_report(record, "subwords" if encode else "words"))
+        alone = record["documents of one sentence"]
+        sentences = f"{record['sentences']} sentences ({record['context_only']} of them context only)"
+        print(f"{sentences} in {record['documents']} documents ({alone} of one sentence)\n")
+        counts = [("sentences a document", record["sentences a document"])]
+        for language, side in record["sides"].items():
+            counts += [(f"{language}: {kind}", side[kind]) for kind in ("words", "subwords") if kind in side]
+        print(records_table([{"name": name, **count} for name, count in counts], COLUMNS), end="\n\n")
+        unit = "subwords" if encode else "words"
+        for language, side in record["sides"].items():
+            for length, share in side["longer"].items():
+                print(f"{language}: {share:.2%} of the sentences have more than {length} {unit}")
+            print(f"{language}: {side['empty']} empty sentences")
         drawn = draw_histograms(statistics, self.languages) if self.plot else None
         histogram = statistics.histogram(self.languages)
         write_files([(self.json, as_json(record)), (self.lengths, histogram), (self.plot, drawn)])
@@ -51,22 +65,3 @@ class Stats(OfCorpus):
             expected, found = (" and ".join(sorted(names)) for names in (self.languages, known))
             raise BadInput(f"expected {expected}, found {found}", self.data)
         return [Subwords.load(self.data, language).encode_all for language in self.languages]
-
-
-def _report(record: Dict[str, Any], unit: str) -> str:
-    """What is printed; ``unit`` of the lengths that sentences are longer than."""
-    from ctxmt_fairseq.base.tables import records_table
-
-    sentences = f"{record['sentences']} sentences ({record['context_only']} of them context only)"
-    alone = record["documents of one sentence"]
-    counts = [("sentences a document", record["sentences a document"])]
-    for language, side in record["sides"].items():
-        counts += [(f"{language}: {kind}", side[kind]) for kind in ("words", "subwords") if kind in side]
-    columns = {"": "{name}", "total": "{total}", "mean": "{mean:.2f}", "median": "{median}", "max": "{max}"}
-    table = records_table([{"name": name, **count} for name, count in counts], columns)
-    lines = [f"{sentences} in {record['documents']} documents ({alone} of one sentence)", "", table, ""]
-    for language, side in record["sides"].items():
-        for length, share in side["longer"].items():
-            lines.append(f"{language}: {share:.2%} of the sentences have more than {length} {unit}")
-        lines.append(f"{language}: {side['empty']} empty sentences")
-    return "\n".join(lines)

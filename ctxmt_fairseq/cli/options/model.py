@@ -84,10 +84,9 @@ class Model(UserDir):
         given = {**self.settings(), **(search.settings() if search else {}), **how}
         for name in ("user_dir", *Device.all_fields):
             del given[name]
-        for name, value in given.items():
-            if isinstance(value, str):  # fairseq's configuration takes none of its subclasses
-                given[name] = str(value)
-        options = {name: value for name, value in given.items() if value is not None}
+        # fairseq's configuration takes a ``str``, none of its subclasses.
+        plain = {name: str(value) if isinstance(value, str) else value for name, value in given.items()}
+        options = {name: value for name, value in plain.items() if value is not None}
         return Translator.load(path, device=self.hardware.chosen, **options)
 
     def load_one(self, path: str, metadata: Sequence[str] = ()) -> "LoadedModels":

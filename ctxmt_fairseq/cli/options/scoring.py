@@ -48,8 +48,8 @@ class Resampling(OptionGroup):
 def sentences_before(needs: str = "") -> Any:
     """A field that has COMET score whole documents."""
     how: Any = {"nargs": "?", "const": 2, "metavar": "K"}
-    otherwise = f"{needs}K is 2 if left out; default: sentences alone"
-    return option(f"score each with the K sentences before it ({otherwise})", 0, non_negative_int, **how)
+    text = f"score each sentence with the K sentences before it ({needs}K is 2 if left out; default: "
+    return option(f"{text}sentences alone)", 0, non_negative_int, **how)
 
 
 class Comet(OptionGroup):
