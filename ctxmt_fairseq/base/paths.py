@@ -2,7 +2,7 @@
 
 import os
 import re
-from typing import Callable, ClassVar, Iterator, Sequence, Tuple
+from typing import Any, ClassVar, Iterator, Sequence, Tuple
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.errors import BadInput
@@ -17,7 +17,7 @@ class FileName(str):
     """The name of something on the disk; a ``str``, because fairseq and JSON take nothing else."""
 
     metavar: ClassVar[str] = "FILE"
-    checked: ClassVar[Callable[[str], str]] = staticmethod(option_types.name)
+    checked: ClassVar[Any] = staticmethod(option_types.name)  # raises ArgumentTypeError
 
     def __new__(cls, text: str) -> "FileName":
         return super().__new__(cls, cls.checked(text))

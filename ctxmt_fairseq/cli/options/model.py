@@ -86,7 +86,7 @@ class Model(UserDir):
             del given[name]
         # fairseq's configuration takes a ``str``, none of its subclasses.
         plain = {name: str(value) if isinstance(value, str) else value for name, value in given.items()}
-        options = {name: value for name, value in plain.items() if value is not None}
+        options: Any = {name: value for name, value in plain.items() if value is not None}
         return Translator.load(path, device=self.hardware.chosen, **options)
 
     def load_one(self, path: str, metadata: Sequence[str] = ()) -> "LoadedModels":
