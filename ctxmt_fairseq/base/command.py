@@ -93,7 +93,7 @@ class OptionGroup:
                 if isinstance(annotation, type) and issubclass(annotation, OptionGroup):
                     field = field or Field(group=annotation)
                 if not isinstance(field, Field):
-                    raise TypeError(f"{cls.__name__}.{name}: expected argument(..) or option(..)")
+                    raise TypeError(f"{cls.__name__}.{name}: expected argument(..), option(..) or group")
                 cls.own_fields[name], field.annotation = field, annotation
         bases: List[Any] = [base for base in reversed(cls.__mro__) if issubclass(base, OptionGroup)]
         cls.all_fields = {name: field for base in bases for name, field in base.own_fields.items()}
