@@ -36,19 +36,20 @@ class LineWeights(NamedTuple):
 
     def of(self, words: Sequence[str]) -> np.ndarray:
         """The weights (W,) of the words that the subword model reads; one that is several words of the file
-        has the largest weight of these. Other words are ``BadInput``, unless they are as many."""
+        has the largest weight of these, 1 if all are nan. Other words are ``BadInput``, unless they are as
+        many."""
         weights = np.array(self.weights, np.float32)
         alike = len(weights) == len(words)
-        if alike and self.words in (None, words):
-            return weights
-        own = self.words or [each for word in words for each in words_of(word)]
-        parts = overlaps(own, words) if len(own) == len(weights) else None
-        if parts is None and not alike:
-            wanted = f"weights of {len(words)} words, as the subword model reads them"
-            raise self.place.error(f"expected {wanted}, found {len(weights)}")
-        if parts is None:
-            return weights
-        return np.array([max(weights[part], default=1) for part in parts], np.float32)
+        if not alike or self.words not in (None, words):
+            own = self.words or [each for word in words for each in words_of(word)]
+            parts = overlaps(own, words) if len(own) == len(weights) else None
+            if parts is not None:
+                largest = [np.fmax.reduce(weights[part], initial=np.nan) for part in parts]
+                weights = np.array(largest, np.float32)
+            elif not alike:
+                wanted = f"weights of {len(words)} words, as the subword model reads them"
+                raise self.place.error(f"expected {wanted}, found {len(weights)}")
+        return np.nan_to_num(weights, nan=1)
 
 
 def written_weights(path: PathLike, sentences: int) -> Iterator[LineWeights]:
@@ -68,7 +69,7 @@ def tag_weights(
         seen.update(tag for tags in line.tags for tag in tags)
         named = [[tag for tag in tags if not by_tag or tag in by_tag] for tags in line.tags]
         found = [[by_tag.get(tag, weight) for tag in tags] for tags in named]
-        yield LineWeights(line.place, number, [max(each, default=1) for each in found], line.words)
+        yield LineWeights(line.place, number, [max(each, default=math.nan) for each in found], line.words)
     check_tags(by_tag, seen, path, "--token-weights")
 
 

@@ -53,6 +53,8 @@ def test_weights_of_words(tmp_path):
     assert shown(by_tag, "a b", "c'est") == [(0, [1, 4]), (1, [4])]
     assert shown(tag_weights(tags, 2, 3, {"y": 1.5}), "a b", "c'est") == [(0, [1, 1.5]), (1, [1])]
     assert shown(tag_weights(tags, 2, 3, {"y": 0.5}), "a b", "c'est") == [(0, [1, 0.5]), (1, [1])]
+    low = tag_weights(tags, 2, 3, {"x": 0.5, "y": 0})
+    assert shown(low, "a b", "c'est") == [(0, [1, 0.5]), (1, [0.5])], "a part without tag does not count"
     with pytest.raises(BadInput, match="--token-weights z: no line has this tag; .*: x, y"):
         list(tag_weights(tags, 2, 3, {"y": 1.5, "z": 2}))
     bits = [
