@@ -33,8 +33,8 @@ class TextFiles:
         # A text that is not there is missed by its own name when it is read: PREFIX may be a file, train.en.
         if self.has(self.source_lang) and not (self.blank_lines or self.ids_optional or ids.is_file()):
             raise BadInput(
-                "no such file; expected one document id per line (or --blank-lines, for text with a blank "
-                "line between documents)",
+                "no such file; expected one document id per line (ctxmt corpus records --blank-lines writes "
+                "them for text with blank lines between documents; preprocess and embed take --blank-lines)",
                 ids,
             )
 

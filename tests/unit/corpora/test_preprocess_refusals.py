@@ -64,7 +64,7 @@ def test_more_refusals(text, tmp_path):
         assert set(tmp_path.iterdir()) == before
 
     blank = write(tmp_path / "b", en=["a", "", "b"], fr=["a", "b", "b"])
-    refused(r"b\.docids: no such file; expected one document id per line", corpus(blank))
+    refused(r"b\.docids: no such file; expected one document id per line .*records --blank", corpus(blank))
     refused(r"b\.en\.en: no such file", corpus(f"{blank}.en"))  # a file in place of the prefix
     refused(r"b\.en:2: blank, but b\.fr is not", corpus(blank, blank_lines=True))
     refused(r"--blank-lines does not work with train\.docids", corpus(text, blank_lines=True))
