@@ -1,7 +1,7 @@
 """Keeps the weight of every target token of a training text, for the loss."""
 
 import logging
-from typing import Callable, Iterable, List, NamedTuple, Optional, Sequence
+from typing import Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -20,6 +20,34 @@ class SplitLine(NamedTuple):
     counts: Sequence[int]
 
 
+class Fit:
+    """Gives lines' weights to their words as ``split`` cuts them, and counts the lines of which it cannot: a
+    subword is unknown, so nobody knows which word it is of, or the file has other words."""
+
+    def __init__(self, split: Callable[[int], Optional[SplitLine]]):
+        self.split = split
+        self.read = self.unknown = self.other = 0
+        self.first: Optional[BadInput] = None
+
+    def of(self, line: LineWeights) -> Optional[Tuple[np.ndarray, Sequence[int]]]:
+        """The weight of each word, and how many subwords it has."""
+        self.read += 1
+        sentence = self.split(line.line)
+        if sentence is None:
+            self.unknown += 1
+            return None
+        try:
+            return line.of(sentence.words), sentence.counts
+        except BadInput as error:
+            self.first, self.other = self.first or error, self.other + 1
+            return None
+
+    def check(self) -> None:
+        """Refuse a file that has other words in more than 1 % of the lines."""
+        if self.first is not None and self.other > TOLERATED * self.read:
+            raise BadInput(f"{self.first} (so in {self.other} of {self.read} lines)")
+
+
 class TokenWeights:
     """The weights of the target tokens, with ``</s>``, of S sentences, as one array of float32."""
 
@@ -35,30 +63,18 @@ class TokenWeights:
     def read(
         cls, lines: Iterable[LineWeights], sizes: np.ndarray, split: Callable[[int], Optional[SplitLine]]
     ) -> "TokenWeights":
-        """Give the weights of words, into which ``split`` cuts a line, to their subwords; others have 1.
-        Lines that cannot be used are counted and logged: a subword is unknown, so nobody knows which word it
-        is of, or the file has other words, which is refused in more than 1 % of the lines."""
-        made = cls(sizes)
-        read = unknown = other = 0
-        first: Optional[BadInput] = None
+        """Give the weights of words, into which ``split`` cuts a line, to their subwords; others have 1, also
+        those of lines that do not ``Fit``, which are logged."""
+        made, fit = cls(sizes), Fit(split)
         for line in lines:
-            read += 1
-            sentence = split(line.line)
-            if sentence is None:
-                unknown += 1
-                continue
-            try:
-                weights = line.of(sentence.words)
-            except BadInput as error:
-                first, other = first or error, other + 1
-            else:
-                made.of(line.line)[:-1] = torch.from_numpy(np.repeat(weights, sentence.counts))
-        if first is not None and other > TOLERATED * read:
-            raise BadInput(f"{first} (so in {other} of {read} lines)")
+            found = fit.of(line)
+            if found is not None:
+                made.of(line.line)[:-1] = torch.from_numpy(np.repeat(*found))
+        fit.check()
         logger.info(
             "token weights: mean %.3f, %d of %d tokens have another than 1; %d of %d lines are left out for "
             "unknown subwords, %d for other words",
             *(made.values.mean(dtype=np.float64), np.count_nonzero(made.values != 1), len(made.values)),
-            *(unknown, read, other),
+            *(fit.unknown, fit.read, fit.other),
         )
         return made

@@ -12,11 +12,12 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.binarised_words import SideWords
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.context_options import ContextOptions, times_by_tag
-from ctxmt_fairseq.data.token_weights import TokenWeights
+from ctxmt_fairseq.data.token_weights import Fit, TokenWeights
 from ctxmt_fairseq.tasks.splits import Split
 from ctxmt_fairseq.text import word_weights
 from ctxmt_fairseq.text.text_lines import one_each
 from ctxmt_fairseq.text.word_tags import check_tags, iterate_tags
+from ctxmt_fairseq.text.word_weights import LineWeights
 
 logger = logging.getLogger(__name__)
 
@@ -27,14 +28,15 @@ def training_needs(
     """What ``--token-weights`` and ``--upsample`` give a training's dataset: its arguments of these names.
     ``prefix`` is that of ``read_split``."""
     needs: Dict[str, Any] = {}
-    if split.target is None:
+    if split.target is None or (options.token_weights is None and options.upsample is None):
         return needs
+    words = SideWords(split.target, dictionary, Subwords.load(os.path.dirname(prefix), cfg.target_lang))
     if options.token_weights is not None:
-        words = SideWords(split.target, dictionary, Subwords.load(os.path.dirname(prefix), cfg.target_lang))
         weights = _word_weights(options, prefix, len(split.target), alone=os.pathsep not in cfg.data)
         needs["weights"] = TokenWeights.read(weights, np.asarray(split.target.sizes), words.split)
     if options.upsample is not None:
-        needs["times"] = _times(_tags(prefix, "--upsample"), times_by_tag(options.upsample), split)
+        times = times_by_tag(options.upsample)
+        needs["times"] = _times(_tags(prefix, "--upsample"), times, split, Fit(words.split))
     return needs
 
 
@@ -81,16 +83,19 @@ def _check(path: str, option: str, what: str) -> None:
         raise BadInput(f"no such file; {option} expects there {what}", path)
 
 
-def _times(path: str, times: Dict[str, float], split: Split) -> np.ndarray:
-    """How often each sentence is seen in an epoch: (n,) float64."""
+def _times(path: str, times: Dict[str, float], split: Split, fit: Fit) -> np.ndarray:
+    """How often each sentence is seen in an epoch: (n,) float64. Tags of another text's words are refused."""
     found, others = Counter[str](), Counter[str]()
     result = np.ones(len(split.source))
     for number, line in enumerate(one_each(iterate_tags(path), len(split.source), path)):
         names = {name for names in line.tags for name in names}
         found.update(names & times.keys())
         others.update(names - times.keys())
-        result[number] = max((times[name] for name in names & times.keys()), default=1.0)
+        if names & times.keys():
+            result[number] = max(times[name] for name in names & times.keys())
+            fit.of(LineWeights(line.place, number, [1.0] * len(line.tags), line.words))
     check_tags(times, found + others, path, "--upsample")
+    fit.check()
     current = result if split.current is None else result[split.current]
     counts = ", ".join(f"{name} in {found[name]}" for name in times)
     logger.info(

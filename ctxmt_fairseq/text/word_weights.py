@@ -47,7 +47,7 @@ class LineWeights(NamedTuple):
                 largest = [np.fmax.reduce(weights[part], initial=np.nan) for part in parts]
                 weights = np.array(largest, np.float32)
             elif not alike:
-                wanted = f"weights of {len(words)} words, as the subword model reads them"
+                wanted = f"{len(words)} words, as the subword model reads them"
                 raise self.place.error(f"expected {wanted}, found {len(weights)}")
         return np.nan_to_num(weights, nan=1)
 

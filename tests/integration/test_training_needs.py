@@ -102,6 +102,15 @@ def test_what_cannot_be_had_is_refused(folder, tmp_path, options, message):
     assert message in refused(*arguments(folder, tmp_path / "run", *options))
 
 
+@pytest.mark.parametrize("option", ["--upsample=pronoun=3", "--token-weights=tags"])
+def test_tags_of_other_lines_are_refused(folder, tmp_path, option):
+    path = folder / f"{TRAIN}.en-fr.tags.jsonl"
+    *lines, last = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([last, *lines]))
+    message = refused(*arguments(folder, tmp_path / "run", option))
+    assert re.search(r"tags\.jsonl:\d+: expected \d+ words, as the subword model reads them, found", message)
+
+
 def test_what_another_folder_lacks_is_refused_before_the_first_epoch(folder, tmp_path):
     other = shutil.copytree(folder, tmp_path / "other")
     path = other / f"{TRAIN}.en-fr.tags.jsonl"

@@ -34,7 +34,7 @@ def test_lines_that_cannot_be_used_are_counted(caplog):
         made = TokenWeights.read(lines, SIZES, split.get)
     assert "1 of 101 lines are left out for unknown subwords, 1 for other words" in caplog.text
     assert [made.of(line).tolist() for line in range(3)] == [[2, 2, 2, 1], [1], [3, 3, 1]]
-    with pytest.raises(BadInput, match=r"file:3: expected weights of 2 words.*\(so in 2 of 101 lines\)"):
+    with pytest.raises(BadInput, match=r"file:3: expected 2 words.*\(so in 2 of 101 lines\)"):
         TokenWeights.read([*lines, weights(2, 1)][1:], SIZES, split.get)
 
 

@@ -92,11 +92,11 @@ def test_bad_files_are_refused(tmp_path, read, lines, message):
 
 def test_weights_of_other_words_are_refused(tmp_path):
     numbers = next(written_weights(write(tmp_path / "numbers", "1 2"), 1))
-    with pytest.raises(BadInput, match="numbers:1: expected weights of 3 words, .* found 2"):
+    with pytest.raises(BadInput, match="numbers:1: expected 3 words, .* found 2"):
         numbers.of(["a", "b", "c"])
     (tags,) = tag_weights(write(tmp_path / "tags", {"words": ["a", "b"], "tags": [[], ["x"]]}), 1, 9, {})
     assert np.array_equal(tags.of(["ab"]), [9]) and np.array_equal(tags.of(["", "a", "b"]), [1, 1, 9])
-    with pytest.raises(BadInput, match="tags:1: expected weights of 1 words"):
+    with pytest.raises(BadInput, match="tags:1: expected 1 words"):
         tags.of(["ax"])
 
 
