@@ -79,6 +79,9 @@ SHARED: Dict[str, Any] = {
 _TYPES = {torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.bool} | {
     *(torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
 }
+# fairseq computes with none of these and saves whatever memory they got: one is asked for its type alone, the
+# other is the bias that no convolution of lightconv has.
+_UNSET = ("_float_tensor", ".conv_bias")
 # fairseq saves these besides the parameters and the configuration.
 KINDS = {
     "optimizer_history": list,
@@ -123,8 +126,8 @@ def check_parameters(parameters: Any, path: object) -> None:
             raise BadInput(f"{name}: expected a parameter of a model", path)
         if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:
             raise BadInput(f"{name}: fewer numbers than the parameter's shape says", path)
-        if name.endswith("_float_tensor"):
-            continue  # fairseq asks it for its type alone, and saves whatever memory it got
+        if name.endswith(_UNSET):
+            continue
         if tensor.is_floating_point() and tensor.numel():
             least, most = tensor.aminmax()
             if not (torch.isfinite(least) and torch.isfinite(most)):

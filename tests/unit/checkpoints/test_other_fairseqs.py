@@ -39,9 +39,16 @@ def test_a_file_of_before_torch_1_6_is_read(state, tmp_path):
     assert load_models(path, device="cpu")
 
 
-def test_memory_that_fairseq_saved_as_it_was_may_be_anything(tmp_path):
-    state, _ = trained(tmp_path, arch="transformer")
-    state["model"]["encoder.embed_positions._float_tensor"] = torch.tensor([math.nan])
+@pytest.mark.parametrize(
+    "arch, name, size",
+    [
+        ("transformer", "encoder.embed_positions._float_tensor", (1,)),
+        ("lightconv", "decoder.layers.0.conv.conv_bias", (1, 1, 8)),
+    ],
+)
+def test_memory_that_fairseq_saved_as_it_was_may_be_anything(arch, name, size, tmp_path):
+    state, _ = trained(tmp_path, arch=arch)
+    state["model"][name] = torch.full(size, math.nan)
     assert load_models(save(tmp_path / "checkpoint.pt", state), device="cpu")
 
 
