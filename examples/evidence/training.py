@@ -47,11 +47,15 @@ def meaning(flags: Sequence[str]) -> Dict[str, List[str]]:
 
 
 def precision(place: Workplace, row: str, seed: int) -> List[str]:
-    """Flags, as they were when the run was begun: its checkpoint fits no other precision."""
+    """Flags, as they were when the run was begun: its checkpoint fits no other precision. A series whose
+    control was trained in float32 goes on so on any machine."""
     if not systems.ALL[row].amp:
         return []
-    path = _begun(place, row, seed)
-    fast = "--amp" in load_json(path)["train"] if path.exists() else has_fast_products()
+    path, control = _begun(place, row, seed), place.result(systems.control_of(row), 1)
+    if path.exists():
+        fast = "--amp" in load_json(path)["train"]
+    else:
+        fast = has_fast_products() and not (control.exists() and "--amp" not in load_json(control)["train"])
     return ["--amp"] if fast else []
 
 

@@ -42,6 +42,17 @@ def test_a_run_keeps_the_precision_that_it_began_with(evidence, place, monkeypat
         assert "--amp" not in evidence.training.flags(place, row, 1)
 
 
+def test_a_run_has_the_precision_of_its_control(evidence, place, monkeypatch):
+    monkeypatch.setattr(evidence.training, "has_fast_products", lambda: True)
+    control = place.result("control", 1)
+    control.parent.mkdir(parents=True, exist_ok=True)
+    for given, expected in (([], False), (["--amp"], True)):
+        control.write_text(json.dumps({"train": given}))
+        assert ("--amp" in evidence.training.flags(place, "gated", 2)) == expected
+    monkeypatch.setattr(evidence.training, "has_fast_products", lambda: False)
+    assert "--amp" not in evidence.training.flags(place, "gated", 2)
+
+
 def test_a_finished_training_is_not_repeated(evidence, place, commands):
     run = evidence.evaluation.Trained(place, "sentence", 1)
     run.folder.mkdir(parents=True)
