@@ -28,7 +28,11 @@ def run_logged(words: Sequence[str], log: Optional[Path] = None, lock: Optional[
     pipe: Any = {} if log is None else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     if lock is not None:
         pipe["pass_fds"] = [lock.descriptor]
-    with subprocess.Popen(words, **pipe) as child, ending_with_this([child]) as ended:
+    children: List[subprocess.Popen[bytes]] = []
+    with ending_with_this(children) as ended, subprocess.Popen(words, **pipe) as child:
+        children.append(child)
+        if ended:  # while it was being started
+            child.terminate()
         try:
             if log is not None:
                 _copy(child.stdout, log)

@@ -78,6 +78,22 @@ def test_a_command_ends_with_what_it_is_logged_to(tmp_path, monkeypatch):
     assert time.monotonic() - began < 20
 
 
+def test_a_command_ends_with_us_from_its_first_moment(monkeypatch):
+    class Slow(subprocess.Popen):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(subprocess, "Popen", Slow)
+    began = time.monotonic()
+    before = signal.signal(signal.SIGTERM, lambda *_: pytest.fail("the signal was not the command's"))
+    try:
+        assert run_logged(["sleep", "60"]) == 128 + signal.SIGTERM
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert time.monotonic() - began < 20
+
+
 def test_a_command_holds_the_lock_of_a_process_that_is_killed(tmp_path):
     log, command = tmp_path / "log", "import time; print('began', flush=True); time.sleep(60)"
     program = f"""
