@@ -4,6 +4,7 @@ Functions of the package raise ``BadInput``, whoever calls them. This module tur
 the program is a command, ``ctxmt`` or one of fairseq's.
 """
 
+import contextlib
 import os
 import re
 import sys
@@ -84,7 +85,9 @@ def hook_command() -> None:
     spell_out_control_characters()
 
     def hook(kind: Any, error: BaseException, traceback: Any) -> None:
-        code = None if isinstance(error, KeyboardInterrupt) else exit_code(error)
+        # Where processes train together, torch's own hook calls this one, and loses what it prints if it raises.
+        with contextlib.redirect_stderr(sys.__stderr__):
+            code = None if isinstance(error, KeyboardInterrupt) else exit_code(error)
         if code is None:
             previous(kind, error, traceback)
         else:

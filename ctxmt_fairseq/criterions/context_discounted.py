@@ -125,6 +125,7 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
         self.eos = task.target_dictionary.eos()
         self.context_discount = context_discount
         self.discount_normalisation = discount_normalisation
+        self.weighs_words = getattr(getattr(task, "cfg", None), "token_weights", None) is not None
         self.window_sums: Dict[str, Tensor] = {}
 
     def forward(
@@ -177,9 +178,12 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
                 "beside_context_loss": (unweighted * beside).sum(),
                 "beside_context_nsentences": windows.sum(),
             }
-            if "token_weights" in sample:
-                given = self._flat(sample["token_weights"]).float()
-                self.window_sums["token_weight"] = (given * current).sum()
+            given = sample.get("token_weights")
+            if given is None and self.training and self.weighs_words:
+                # A worker whose batches end first takes one of a validation; all must log the same names.
+                given = torch.ones_like(target)
+            if given is not None:
+                self.window_sums["token_weight"] = (self._flat(given).float() * current).sum()
         # Sums are taken before they are combined, as in fairseq, so that discount 1 gives the same bits.
         loss_parts = [nll * weights, smooth * weights]
         nll = nll * real

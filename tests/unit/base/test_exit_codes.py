@@ -57,6 +57,12 @@ def test_what_workers_raise(tmp_path):
     """
     code, error = ended(tmp_path, "fairseq-train", spawned)
     assert (code, error) == (2, SAID)
+    together = f"""
+        from torch import distributed
+        distributed.init_process_group("gloo", init_method="file://{tmp_path}/store", rank=0, world_size=1)
+        work()
+    """
+    assert ended(tmp_path, "fairseq-train", together) == (2, SAID)
     loaded = """
         from torch.utils.data import DataLoader
         class Data(list):

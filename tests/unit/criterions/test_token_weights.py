@@ -119,6 +119,17 @@ def test_the_mean_weight_is_logged():
     assert meters.get_smoothed_values()["token_weight"] == pytest.approx(own / tokens, abs=1e-3)
 
 
+def test_a_worker_without_a_batch_of_its_own_logs_the_same_names():
+    """fairseq gives it one of the last validation, without weights, and adds up what all have logged."""
+    task, model, sample = weighted()
+    task.cfg.token_weights = "tags"
+    loss = criterion(task, "discounted")
+    plain = {key: value for key, value in sample.items() if key != "token_weights"}
+    own, other = (loss(model, each)[2] for each in (sample, plain))
+    assert list(own) == list(other) and other["token_weight"] == other["current_ntokens"]
+    assert "token_weight" not in loss.eval()(model, plain)[2]  # a validation
+
+
 def test_pads_and_the_ignored_prefix_have_no_weight():
     task, model, sample = weighted("gated")
     loss = criterion(task, "discounted")
