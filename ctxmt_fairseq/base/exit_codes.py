@@ -85,7 +85,7 @@ def hook_command() -> None:
     spell_out_control_characters()
 
     def hook(kind: Any, error: BaseException, traceback: Any) -> None:
-        # Where processes train together, torch's own hook calls this one, and loses what it prints if it raises.
+        # Where processes train together, torch's own hook calls this one and keeps what is printed.
         with contextlib.redirect_stderr(sys.__stderr__):
             code = None if isinstance(error, KeyboardInterrupt) else exit_code(error)
         if code is None:

@@ -12,6 +12,7 @@ from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence,
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.groups import grouped
+from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.contrastive_sets import CONVENTIONS, FORMATS, ContrastiveSet, Convention
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name, phenomenon_name
@@ -155,10 +156,12 @@ def distance_order(group: str) -> int:
 def example_lines(
     contrastive_set: ContrastiveSet, scores: Sequence[Sequence[CandidateScore]], convention: Convention
 ) -> Iterable[str]:
-    """A JSON object for each example: what it is, what was chosen (null: a tie), and all scores."""
+    """A JSON object for each example: what it is, a fingerprint of its source and candidates (``content``),
+    what was chosen (null: a tie), and all scores."""
     for example, row in zip(contrastive_set.examples, scores, strict=True):
         choice = choose(row, example.correct, convention)
         known = {key: getattr(example, key) for key in ("id", "phenomenon", "distance", "correct")}
+        known["content"] = fingerprint([example.source, [each.current for each in example.candidates]])
         record = {"set": contrastive_set.name, **known, "chosen": choice.chosen, "tie": choice.tie,
                   "convention": str(convention), "scores": [vars(score) for score in row]}  # fmt: skip
         yield json.dumps(record, ensure_ascii=False)

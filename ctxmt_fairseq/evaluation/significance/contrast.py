@@ -32,13 +32,14 @@ ALL, DISC = (0, 0, "all"), (3, 0, "disc")  # groups of examples
 
 
 class Outcome(NamedTuple):
-    """An example's phenomenon, distance (None: unknown), and whether a system is right by a convention; a tie
-    is wrong."""
+    """An example's phenomenon, distance (None: unknown), whether a system is right by a convention (a tie is
+    wrong), and a fingerprint of its sentences ("": unknown)."""
 
     phenomenon: str
     distance: Optional[int]
     correct: bool
     convention: str
+    content: str = ""
 
     @property
     def groups(self) -> List[Tuple[int, int, str]]:
@@ -77,9 +78,8 @@ def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
         chosen, distance = (get(place, record, name, int, null=True) for name in ("chosen", "distance"))
         key = (get(place, record, "set", str), get(place, record, "id", str))
         correct = chosen == get(place, record, "correct", int)
-        outcome = Outcome(
-            get(place, record, "phenomenon", str), distance, correct, str(record.get("convention", "?"))
-        )
+        phenomenon, convention = get(place, record, "phenomenon", str), str(record.get("convention", "?"))
+        outcome = Outcome(phenomenon, distance, correct, convention, str(record.get("content", "")))
         if key in outcomes:
             raise place.error(f"the example {key[1]} of {key[0]} is there twice; take one out")
         outcomes[key] = outcome
@@ -126,6 +126,8 @@ def _check_alike(first_path: str, first: Dict[Key, Outcome], path: str, outcomes
             raise BadInput(f"expected the examples of {first_path}, but {one} is not in both", path)
         if mine[:2] != other[:2]:
             raise BadInput(f"{one} has another phenomenon or distance than in {first_path}", path)
+        if mine.content and other.content and mine.content != other.content:
+            raise BadInput(f"{one} has another source or other candidates than in {first_path}", path)
     here, there = (", ".join(sorted({each.convention for each in of.values()})) for of in (outcomes, first))
     if here != there:
         logger.warning("%s: right by %s, in %s by %s", path, here, first_path, there)

@@ -152,6 +152,11 @@ def test_contrast_refuses(tmp_path, capsys):
     assert f"{twice}:5: the example 1 of set is there twice" in refused(capsys, "contrast", good, twice)
     other = examples(tmp_path / "other", "1010", distances=(0, 1, None, 3))
     assert "another phenomenon or distance" in refused(capsys, "contrast", good, other)
+    without = lines[3].replace(json.loads(lines[3])["content"], "")  # of an earlier version
+    main(["compare", "contrast", good, write(tmp_path / "before", [*lines[:3], without])])
+    anew = write(tmp_path / "anew", [*lines[:3], without.replace('"content": "', '"content": "other')])
+    said = f"anew: 3 of set has another source or other candidates than in {good}"
+    assert said in refused(capsys, "contrast", good, anew)
     for bad in ("[]", "{", '{"set": 1}', "[" * 100_000, lines[0].replace('"correct": 0', '"correct": "0"')):
         path = write(tmp_path / "bad", [lines[0], bad])
         assert f"{path}:2: expected " in refused(capsys, "contrast", good, path)

@@ -1,6 +1,7 @@
 """Accuracies of contrastive sets: hand-computed tables, ties, and the paper's own Disc. numbers."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -208,6 +209,9 @@ def test_example_lines():
     the_set = contrastive_set(example("a", "es", 2), example("b", "er", None))
     rows = [[CandidateScore(-1.5, 3, -4.0, 9), CandidateScore(-2.0, 3, -4.5, 9)], TIE]
     first, second = map(json.loads, example_lines(the_set, rows, SUM_CURRENT))
+    other = replace(the_set.examples[0], source="another source")
+    (third,) = map(json.loads, example_lines(contrastive_set(other), rows[:1], SUM_CURRENT))
+    assert first.pop("content") == second["content"] != third["content"]
     assert first == {
         "set": "demo",
         "id": "a",
