@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import inf
+from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.analysis.page import differences, result_blocks
@@ -10,6 +11,7 @@ from ctxmt_fairseq.analysis.page.found import Found, Run, title_of, written_by_c
 from ctxmt_fairseq.analysis.page.result_blocks import Owners, charts, owner_of
 from ctxmt_fairseq.analysis.page.summary import summary
 from ctxmt_fairseq.analysis.page.svg_curves import LARGEST
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.base.provenance import versions
 from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
@@ -114,13 +116,13 @@ def translations(runs: Sequence[Run], known: Mapping[Any, str]) -> Dict[str, Tab
     tables = {}
     for name in dict.fromkeys(name for run in runs for name in run.found.scores):
         columns: Dict[str, Dict[str, Cell]] = {run.name: {} for run in runs}
-        sentences = []
+        sentences: Dict[int, Path] = {}
         for run in runs:
             if name in run.found.penalties:
                 columns[run.name]["length penalty n"] = Cell(f"{run.found.penalties[name]:g}")
             path, report = run.found.scores.get(name, (run.folder, {"sentences": 0, "scores": []}))
             with written_by_ctxmt(path):
-                sentences.append(report["sentences"])
+                sentences.setdefault(report["sentences"], path)
                 for score in report["scores"]:
                     alone = score["level"] == "sentence"
                     text = f"{score['score']:.{min(9, score.get('digits', 2))}f}"
@@ -129,8 +131,11 @@ def translations(runs: Sequence[Run], known: Mapping[Any, str]) -> Dict[str, Tab
                     mark = known.get((run.name, name, score["name"].lower()), "") if alone else ""
                     row = score["name"] if alone else f"{score['name']}, {score['level']}"
                     columns[run.name][row] = Cell(text, mark)
-        counts = ", ".join(map(str, dict.fromkeys(filter(None, sentences))))
-        tables[name] = side_by_side(columns, f"{title_of(name)}: {counts} sentences")
+        counts = [count for count in sentences if count]  # 0: a run without this translation
+        if len(counts) > 1:
+            wanted = f"expected {title_of(name)} of {counts[0]} sentences, as in the other runs"
+            raise BadInput(f"{wanted}, found {counts[1]}", sentences[counts[1]])
+        tables[name] = side_by_side(columns, f"{title_of(name)}: {sum(counts)} sentences")
     return tables
 
 

@@ -127,10 +127,15 @@ class Records(NewCorpus):
         columns = [(name, iterate_lines(name, self.skip_broken)) for name in (path, *self.beside)]
         for number, lines in enumerate(together(columns), 1):
             broken = [name for (name, _), line in zip(columns, lines, strict=True) if not is_text(line)]
+            record = dict(zip(COLUMNS, lines)) if "".join(lines).strip() else {}  # noqa: B905
+            blank = [side for side in _SIDES if not record.get(fields[side], side).strip()]
             if broken:
                 yield Place(path, number), BadInput("expected UTF-8 text", broken[0], number)
+            elif self.blank_lines and len(blank) == 1:
+                wanted = "with --blank-lines a blank line ends a document on both sides"
+                yield Place(path, number), BadInput(f"the {blank[0]} alone is blank; {wanted}", path, number)
             else:
-                yield Place(path, number), dict(zip(COLUMNS, lines)) if "".join(lines).strip() else {}  # noqa: B905
+                yield Place(path, number), record
 
     def _row(self, record: Found, fields: Dict[str, str], place: Place) -> Row:
         if isinstance(record, BadInput):

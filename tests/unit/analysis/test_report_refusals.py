@@ -94,6 +94,15 @@ def test_a_score_has_few_digits_whatever_a_file_says():
     assert table.rows[0][1].text == "3.000000000"
 
 
+def test_translations_of_another_text_are_refused():
+    runs = [
+        Run(name, Path("."), Found(scores={"prefix": (Path(f"{name}.json"), {"sentences": n, "scores": []})}))
+        for name, n in (("a", 74), ("b", 69))
+    ]
+    with pytest.raises(BadInput, match="b.json: expected own context of 74 sentences, .* found 69"):
+        translations(runs, {})
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 10**12) | st.floats(allow_nan=False) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),

@@ -45,6 +45,16 @@ def refused(capsys, *args, **kwargs):
     return error
 
 
+def test_documents_that_end_at_other_lines_on_each_side(tmp_path, capsys):
+    files = {"a": "A1.\n\nB1.\nB2.\n", "beside": "A1.\nA2.\n\nB1.\n"}
+    options = ("--fields", "source=1", "target=2", "--blank-lines")
+    assert "a:2: the source alone is blank" in refused(capsys, tmp_path, files, *options)
+    files["beside"] = "A1.\n\n\nB2.\n"
+    lines, _, _, counts = converted(tmp_path, files, *options, "--skip-broken")
+    assert [line[:2] for line in lines] == [("A1.", "A1."), ("B2.", "B2.")]
+    assert counts["left_out"] == {"blank lines": 1, "broken records": 1}
+
+
 def test_a_raw_crawl(tmp_path):
     lines, _, _, counts = converted(
         tmp_path,
