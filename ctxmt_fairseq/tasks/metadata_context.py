@@ -259,14 +259,20 @@ class MetadataContextTask(ContextTask):
         return 1 + len(self.known["tags"])
 
     def _tags(self, contexts: SentenceContexts) -> Optional[np.ndarray]:
-        """Find the tag of every row of the vectors; None for models without tags."""
+        """Find the tag of every row of the vectors, 0 with a warning for texts that no training has had; None
+        for models without tags."""
         if self.request.format.kind != "tags":
             return None
         numbers = {text: number for number, text in enumerate(self.known["tags"], 1)}
         tags = np.zeros(len(contexts.vectors), np.int32)
         rows = np.unique(np.asarray(contexts.metadata))
         rows = rows[rows >= 0]
-        tags[rows] = [numbers.get(text, 0) for text in contexts.texts(rows.tolist())]
+        texts = contexts.texts(rows.tolist())
+        tags[rows] = [numbers.get(text, 0) for text in texts]
+        unknown = [text for text in texts if text not in numbers]
+        if unknown:
+            named = ", ".join(repr(text[:60]) for text in unknown[:3]) + ", ..." * (len(unknown) > 3)
+            logger.warning("metadata without a tag of the model, which reads nothing there: %s", named)
         return tags
 
     # ---- data ------------------------------------------------------------------------------------------

@@ -41,6 +41,9 @@ class Aligned(NewCorpus):
     def parts(self) -> Iterator[Part]:
         if len(self.source) != len(self.target):
             raise BadInput(f"--target: expected {len(self.source)} files, found {len(self.target)}")
+        stems = [[Path(path).stem for path in side] for side in (self.source, self.target)]
+        if stems[0] != stems[1] and sorted(stems[0]) == sorted(stems[1]):
+            raise BadInput(f"--target: expected the order of --source: {', '.join(stems[0][:9])}")
         links = itertools.chain.from_iterable(map(read_links, self.alignment))
         yield from distinct(
             self._document(*sides, links) for sides in zip(self.source, self.target, strict=True)

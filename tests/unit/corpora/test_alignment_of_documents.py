@@ -63,12 +63,16 @@ def test_refusals(tmp_path, capsys, links, words):
     assert not list(tmp_path.glob("out*"))
 
 
-def test_as_many_documents_on_both_sides(tmp_path, capsys):
+def test_the_same_documents_on_both_sides(tmp_path, capsys):
     sides = ("--source", "a", "b", "--target", "a", "--alignment", "c")
     languages = ("--source-lang", "en", "--target-lang", "de", "--out", str(tmp_path / "out"))
     with pytest.raises(SystemExit):
         main(["corpus", "aligned", *sides, *languages])
     assert "--target: expected 2 files, found 1" in capsys.readouterr().err
+    sides = ("--source", "a.en", "b.en", "--target", "b.de", "a.de", "--alignment", "c")
+    with pytest.raises(SystemExit):
+        main(["corpus", "aligned", *sides, *languages])
+    assert "--target: expected the order of --source: a, b" in capsys.readouterr().err
 
 
 SIZES = st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(any)

@@ -58,3 +58,15 @@ def test_no_training_starts_from_a_model_of_other_tags(tmp_path):
     start("rating", *model)
     with pytest.raises(BadInput, match=r"model\.pt: --context-store: other tags than in the training"):
         start("formality", *model)  # as many
+
+
+def test_values_that_a_model_has_no_tag_for_are_named(tmp_path, caplog):
+    tags = ("--current-vector", "no", "--source-context", "0")
+    path = checkpoint(tmp_path, "metadata_context", *tags, arch="tagging_transformer")
+    (tmp_path / "store").rename(tmp_path / "data" / "contexts")
+    model = Translator.load(path, device="cpu")
+    known = model.loaded.task.known["tags"][0]
+    model.translate([["a b"]], contexts=[[{"genre": known}]])
+    assert "without a tag" not in caplog.text
+    model.translate([["a b"]], contexts=[[{"genre": known.swapcase()}]])
+    assert f"without a tag of the model, which reads nothing there: {known.swapcase()!r}" in caplog.text
