@@ -9,7 +9,7 @@
 #                     en-{de,fr}-help/{train,valid,test}.{en,de|fr,docids} (default: ../shared/data beside the checkout)
 #   EVIDENCE_DIR      text, data folders, checkpoints, logs, translations (default: out/evidence in the checkout)
 #   EVIDENCE_RESULTS  ROW.SEED.json of every finished run (default: docs/results/runs in the checkout; rows of another
-#                     first stage belong into docs/results/runs/second)
+#                     series belong into its folder there: docs/results/protocol.md)
 #   SMOKE=1           a few updates of every row on a few lines, in EVIDENCE_DIR/smoke; nothing goes to docs/
 # Rows +tags need the extra "linguistics".
 set -euo pipefail
