@@ -135,7 +135,7 @@ def translations(runs: Sequence[Run], known: Mapping[Any, str]) -> Dict[str, Tab
         if len(counts) > 1:
             wanted = f"expected {title_of(name)} of {counts[0]} sentences, as in the other runs"
             raise BadInput(f"{wanted}, found {counts[1]}", sentences[counts[1]])
-        tables[name] = side_by_side(columns, f"{title_of(name)}: {sum(counts)} sentences")
+        tables[name] = side_by_side(columns, f"{title_of(name)}: {', '.join(map(str, counts))} sentences")
     return tables
 
 

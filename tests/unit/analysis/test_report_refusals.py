@@ -92,6 +92,8 @@ def test_a_score_has_few_digits_whatever_a_file_says():
     found = Found(scores={"prefix": (Path("results.json"), {"sentences": 1, "scores": [score]})})
     (table,) = translations([Run("a", Path("."), found)], {}).values()
     assert table.rows[0][1].text == "3.000000000"
+    found.scores["prefix"][1]["sentences"] = "many"
+    assert translations([Run("a", Path("."), found)], {})["prefix"].caption.endswith(": many sentences")
 
 
 def test_translations_of_another_text_are_refused():
