@@ -45,6 +45,7 @@ class Value(NamedTuple):
             penalty: given, or opt if a search found it), ``penalty`` in that search, ``examples`` of a
             few-shot setting, or an option of the training.
         each: what each example adds to it, (N,) with the value as mean, where that is known.
+        text: a fingerprint of these lines; None: not known.
         system, run: whose it is, and the path as it was given; a file does not say it.
     """
 
@@ -53,6 +54,7 @@ class Value(NamedTuple):
     lines: Optional[int]
     at: At
     each: Optional[np.ndarray] = None
+    text: Optional[str] = None
     system: str = ""
     run: str = ""
 
@@ -109,7 +111,7 @@ def _probed(place: FilePlace, record: Any) -> Iterator[Value]:
     for row, at in rows:
         for key, measure in PROBED.items():
             if row.get(key) is not None:
-                yield Value(measure, get(place, row, key, float), count, at)
+                yield Value(measure, get(place, row, key, float), count, at, text=record.get("content"))
 
 
 def _score(place: FilePlace, record: Any) -> Iterator[Value]:
@@ -150,12 +152,14 @@ def _share(place: FilePlace, record: Any) -> Iterator[Value]:
 
 def scores_of(place: FilePlace, content: Any, at: At) -> Iterator[Value]:
     count = get(place, content, "sentences", int)
-    return (Value(measure, score, count, at) for measure, score in main_scores(place, content))
+    text = content.get("content")
+    return (Value(measure, score, count, at, text=text) for measure, score in main_scores(place, content))
 
 
 def _accuracy(place: FilePlace, suite: str, report: Any, at: At) -> Value:
     kind, accuracy = main_accuracy(place, report)
-    return Value(f"{suite}, {kind}", accuracy, get(place, report, "examples", int), at)
+    count = get(place, report, "examples", int)
+    return Value(f"{suite}, {kind}", accuracy, count, at, text=report.get("content"))
 
 
 def _decisions(path: Path, accuracy: float) -> Optional[np.ndarray]:

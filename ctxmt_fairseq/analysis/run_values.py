@@ -42,6 +42,7 @@ def read_values(
     further = [_for_each_run(files, len(runs)) for files in beside]
     values: List[Value] = []
     counts: Dict[str, Optional[int]] = {}
+    texts: Dict[str, str] = {}
     for number, (system, run) in enumerate(runs):
         path = Path(run)
         found = [*_of_path(path), *(one for each in further for one in of_result(*each[number]))]
@@ -56,6 +57,8 @@ def read_values(
             if counts.setdefault(one.measure, one.lines) != one.lines:
                 wanted = f"{counts[one.measure]} lines, as in the other runs"
                 raise BadInput(f"expected {one.measure} of {wanted}, found {one.lines}", run)
+            if one.text is not None and texts.setdefault(one.measure, one.text) != one.text:
+                raise BadInput(f"expected {one.measure} of the text of the other runs, found another", run)
             values.append(one._replace(system=system, run=run, at={**one.at, **trained}))
     return values
 

@@ -14,7 +14,13 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.base.tables import aligned_table
-from ctxmt_fairseq.evaluation.contrastive_sets import CONVENTIONS, FORMATS, ContrastiveSet, Convention
+from ctxmt_fairseq.evaluation.contrastive_sets import (
+    CONVENTIONS,
+    FORMATS,
+    ContrastiveExample,
+    ContrastiveSet,
+    Convention,
+)
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name, phenomenon_name
 
 SAME_SENTENCE = "0"  # the distance group that needs no context
@@ -95,10 +101,12 @@ def _mean(weighted: Sequence[Tuple[float, int]]) -> Optional[float]:
 @dataclass(frozen=True)
 class ContrastiveReport:
     """The accuracies on a set: for each convention the tally of all examples, with ``phenomena``,
-    ``distances`` and ``disc_numbers``. ``convention`` is the one to report."""
+    ``distances`` and ``disc_numbers``. ``convention`` is the one to report, ``content`` a fingerprint of the
+    examples."""
 
     name: str
     format: str
+    content: str
     convention: Convention
     conventions: Mapping[str, Tally]
 
@@ -144,7 +152,12 @@ def contrastive_report(
             **disc_numbers(tally_groups(disc_groups, choices)),
         }
     chosen = convention or contrastive_set.convention
-    return ContrastiveReport(contrastive_set.name, contrastive_set.format, chosen, reports)
+    content = fingerprint(sorted(map(_content, examples)))
+    return ContrastiveReport(contrastive_set.name, contrastive_set.format, content, chosen, reports)
+
+
+def _content(example: ContrastiveExample) -> str:
+    return fingerprint([example.source, [each.current for each in example.candidates]])
 
 
 def distance_order(group: str) -> int:
@@ -161,7 +174,7 @@ def example_lines(
     for example, row in zip(contrastive_set.examples, scores, strict=True):
         choice = choose(row, example.correct, convention)
         known = {key: getattr(example, key) for key in ("id", "phenomenon", "distance", "correct")}
-        known["content"] = fingerprint([example.source, [each.current for each in example.candidates]])
+        known["content"] = _content(example)
         record = {"set": contrastive_set.name, **known, "chosen": choice.chosen, "tie": choice.tie,
                   "convention": str(convention), "scores": [vars(score) for score in row]}  # fmt: skip
         yield json.dumps(record, ensure_ascii=False)

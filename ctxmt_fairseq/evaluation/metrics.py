@@ -5,11 +5,12 @@ import json
 import logging
 import re
 from dataclasses import asdict, dataclass
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.base.tables import aligned_table, remark
 from ctxmt_fairseq.generation.file_formats import FORMATS, ending_of
 from ctxmt_fairseq.text.documents import Documents
@@ -32,11 +33,28 @@ NO_MODEL = ("none", "13a", "intl", "zh", "char")  # tokenizers that consist of r
 @dataclass(frozen=True)
 class Translation:
     """N lines of a translation and of R references, without outer blanks, and without lines that are only
-    context; and the lines of each document, N together, if they are known."""
+    context; the lines of each document, N together, if they are known; and a fingerprint of the references as
+    they are written (``content``)."""
 
     hypotheses: List[str]
     references: List[List[str]]
     document_lengths: Optional[List[int]] = None
+    content: Optional[str] = None
+
+    @classmethod
+    def of(
+        cls,
+        texts: Sequence[Sequence[str]],
+        counted: Iterable[bool],
+        surface: Callable[[str], str],
+        lengths: Optional[List[int]],
+    ) -> "Translation":
+        """The lines of ``texts``, a translation and its references, that are ``counted``, each in its
+        ``surface`` form."""
+        marks = list(counted)
+        kept = [list(itertools.compress(text, marks)) for text in texts]
+        first, *others = [list(map(surface, text)) for text in kept]
+        return cls(first, others, lengths, fingerprint(kept[1:]) if others else None)
 
 
 @dataclass(frozen=True)
@@ -100,8 +118,7 @@ def read_translation(
             "%s: all lines have more than a translation, and all of it counts: %r", hypothesis, example
         )
     lengths = None if docids is None else current_lengths(Documents.read(docids, len(marks)), marks)
-    kept = [[surface(line) for line in itertools.compress(text, marks)] for text in texts]
-    return Translation(kept[0], kept[1:], lengths)
+    return Translation.of(texts, marks, surface, lengths)
 
 
 def join_documents(lines: Sequence[str], lengths: Sequence[int]) -> List[str]:
@@ -201,6 +218,7 @@ def score_dict(translation: Translation, scores: Sequence[MetricScore]) -> Dict[
         "sentences": len(translation.hypotheses),
         "documents": None if lengths is None else len(lengths),
         "references": len(translation.references),
+        "content": translation.content,
         "empty_hypotheses": empty_hypotheses(translation),
         "scores": [asdict(score) for score in scores],
     }

@@ -116,13 +116,14 @@ def translations(runs: Sequence[Run], known: Mapping[Any, str]) -> Dict[str, Tab
     tables = {}
     for name in dict.fromkeys(name for run in runs for name in run.found.scores):
         columns: Dict[str, Dict[str, Cell]] = {run.name: {} for run in runs}
-        sentences: Dict[int, Path] = {}
+        sentences, texts = dict[int, Path](), dict[Any, Path]()
         for run in runs:
             if name in run.found.penalties:
                 columns[run.name]["length penalty n"] = Cell(f"{run.found.penalties[name]:g}")
             path, report = run.found.scores.get(name, (run.folder, {"sentences": 0, "scores": []}))
             with written_by_ctxmt(path):
                 sentences.setdefault(report["sentences"], path)
+                texts.setdefault(report.get("content"), path)
                 for score in report["scores"]:
                     alone = score["level"] == "sentence"
                     text = f"{score['score']:.{min(9, score.get('digits', 2))}f}"
@@ -135,6 +136,7 @@ def translations(runs: Sequence[Run], known: Mapping[Any, str]) -> Dict[str, Tab
         if len(counts) > 1:
             wanted = f"expected {title_of(name)} of {counts[0]} sentences, as in the other runs"
             raise BadInput(f"{wanted}, found {counts[1]}", sentences[counts[1]])
+        _check_same(title_of(name), texts)
         tables[name] = side_by_side(columns, f"{title_of(name)}: {', '.join(map(str, counts))} sentences")
     return tables
 
@@ -147,21 +149,30 @@ def contrastive_sets(runs: Sequence[Run]) -> Dict[str, Table]:
         tests = compare_contrast(files) if len(files) > 1 and files[0][0] == runs[0].name else []
         stars = {(row.b, row.group): row.as_dict()["stars"] for row in tests}
         columns: Dict[str, Dict[str, Any]] = {"examples": {}, **{run.name: {} for run in runs}}
-        ties, conventions = 0, dict[str, None]()
+        ties, conventions, texts = 0, dict[str, None](), dict[Any, Path]()
         for run in runs:
             if name not in run.found.contrasts:
                 continue
             path, report = run.found.contrasts[name]
             with written_by_ctxmt(path):
                 ties += report["ties"]
+                texts.setdefault(report.get("content"), path)
                 conventions[str(report["convention"])] = None
                 for group, key, accuracy, count in _tallies(report):
                     columns["examples"].setdefault(group, count)
                     share = min(100.0, max(0.0, accuracy))
                     columns[run.name][group] = Cell(f"{accuracy:.1f}", stars.get((run.name, key), ""), share)
+        _check_same(name, texts)
         caption = f"{name}; convention {', '.join(conventions)}; {ties} ties, which count as wrong"
         tables[name] = side_by_side(columns, caption)
     return tables
+
+
+def _check_same(name: str, texts: Mapping[Any, Path]) -> None:
+    """Refuse results on several texts (fingerprint -> a result's file; None: not known)."""
+    others = [path for text, path in texts.items() if text is not None][1:]
+    if others:
+        raise BadInput(f"expected {name} of the text of the other runs, found another", others[0])
 
 
 def _tallies(report: Dict[str, Any]) -> Iterator[Tuple[str, str, float, str]]:

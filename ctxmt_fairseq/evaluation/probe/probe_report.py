@@ -21,6 +21,7 @@ class ProbeReport:
     """The result of a probe.
 
     Attributes:
+        content: what tells the text from others (``ProbedText.content``).
         counts: how many sentences, documents and words the text has.
         contexts: the document's own context first.
         left_out: the contexts that are impossible, and why.
@@ -32,6 +33,7 @@ class ProbeReport:
     """
 
     name: str
+    content: str
     counts: Dict[str, int]
     options: Dict[str, Any]
     contexts: ScoredOutcomes
@@ -80,6 +82,7 @@ class ProbeReport:
         measures = self.tests.measures if self.contexts.outcomes[0].scores else ()
         return {
             "text": self.name,
+            "content": self.content,
             **{name if name != "words" else "reference_words": count for name, count in self.counts.items()},
             "options": self.options,
             "against": self.against,
@@ -124,6 +127,7 @@ def probe(
     units = np.repeat(np.arange(len(lengths)), lengths).tolist()
     return ProbeReport(
         name,
+        text.content,
         {"sentences": len(text.current), "documents": len(text.document_lengths), "words": text.words},
         {key: value for key, value in options.items() if key != "context_selection"},
         found,

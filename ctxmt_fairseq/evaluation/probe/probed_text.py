@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
 from ctxmt_fairseq.generation.input_documents import read_parallel
@@ -43,6 +44,11 @@ class ProbedText:
     def current_references(self) -> List[str]:
         """The references of the n lines in ``current``."""
         return [self.references[line] for line in self.current]
+
+    @property
+    def content(self) -> str:
+        """The ``content`` of a ``Translation`` of the current lines."""
+        return fingerprint([[self.written[line] for line in self.current]])
 
     @property
     def words(self) -> int:

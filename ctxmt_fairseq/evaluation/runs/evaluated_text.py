@@ -30,9 +30,8 @@ class EvaluatedText:
         ``first``, translations are the first sentences of windows (``--keep-sentence first``), so the last
         line of each document, with which no window begins, is left out, too."""
         counted = self._counted(first)
-        kept = np.flatnonzero(counted).tolist()
-        texts = [[surface(text[line]) for line in kept] for text in (lines, self.references)]
-        return Translation(texts[0], [texts[1]], current_lengths(self.documents.documents, counted))
+        lengths = current_lengths(self.documents.documents, counted)
+        return Translation.of([lines, self.references], counted, surface, lengths)
 
     def comet(self, lines: List[str], first: bool = False) -> CometText:
         """A translation as COMET reads it; the arguments are those of ``translation``."""

@@ -154,6 +154,11 @@ def test_systems_of_different_texts_are_not_compared(windows, capsys):
     assert "expected bleu of 10 lines, as in the other runs, found 12" in refused(
         capsys, windows / "plain", windows / "probe.json", *ACROSS
     )
+    for name in ("one", "other"):
+        (windows / f"{name}.json").write_text(json.dumps({**probed({}, {2: 1.0}), "content": name}))
+    files = [windows / "plain", *(f"{name}={windows / name}.json" for name in ("one", "other"))]
+    wanted = "other.json: expected bleu of the text of the other runs, found another"
+    assert wanted in refused(capsys, *files, *ACROSS)
 
 
 # ---- across length penalties -------------------------------------------------------------------------

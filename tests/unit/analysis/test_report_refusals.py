@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.analysis.page.found import Found, Run, read_runs
 from ctxmt_fairseq.analysis.page.page import render
-from ctxmt_fairseq.analysis.page.sections import sections, translations
+from ctxmt_fairseq.analysis.page.sections import contrastive_sets, sections, translations
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from tests.helpers.html_pages import Page, check_harmless
 from tests.helpers.reports import run, write_runs
+from tests.helpers.result_files import contrast, translation
 
 
 @pytest.fixture(scope="module")
@@ -137,3 +138,20 @@ def test_any_json_is_refused_or_shown(folder, tmp_path, value, data):
     except BadInput:
         return
     check_harmless(Page(html), html)
+
+
+@pytest.mark.parametrize(
+    ("kind", "show", "result"),
+    [
+        ("scores", lambda runs: translations(runs, {}), translation(30.0)),
+        ("contrasts", contrastive_sets, {**contrast(50.0), "ties": 0}),
+    ],
+)
+def test_results_of_another_text_of_equal_length_are_refused(kind, show, result):
+    def runs(*texts):
+        files = [(Path(f"{at}.json"), {**result, **text}) for at, text in enumerate(texts)]
+        return [Run(path.stem, Path("."), Found(**{kind: {"prefix": (path, one)}})) for path, one in files]
+
+    assert show(runs({"content": "a"}, {}, {"content": "a"}))  # older files do not say it
+    with pytest.raises(BadInput, match="2.json: expected .* of the text of the other runs, found another"):
+        show(runs({"content": "a"}, {}, {"content": "b"}))

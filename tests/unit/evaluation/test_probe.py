@@ -8,6 +8,7 @@ import sacrebleu
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.data_folder import write_description
+from ctxmt_fairseq.evaluation.metrics import read_translation
 from ctxmt_fairseq.evaluation.probe.conditions import selected
 from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
 from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
@@ -45,6 +46,8 @@ def probe(model, text, *options):
 def test_cxmi_is_that_of_plain_forward_passes(models, tmp_path, task):
     prefix = write_text(tmp_path, current=["1", "1", "0", *"1" * 10])
     record, lines = probe(models(task), prefix, "--cxmi-only", "--contexts", "absent empty")
+    scored = read_translation(f"{prefix}.fr", [f"{prefix}.fr"], current=f"{prefix}.current")
+    assert record["content"] == scored.content  # so results of score and probe are known to be of one text
     loaded = load_models(str(models(task)), device="cpu")
     text = {suffix: read(prefix, suffix) for suffix in ("en", "fr", "meta.jsonl")}
     current = [line for line in range(13) if line != 2]
