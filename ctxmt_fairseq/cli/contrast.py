@@ -52,7 +52,7 @@ class Contrast(SharedCommand):
     print_candidates: bool = option("without MODEL: print the candidates as JSON lines, for another program")
     scores: Optional[Input] = option(
         "without MODEL: what it found, for each candidate a line: the sum of its tokens' log-"
-        "probabilities, a blank, their number"
+        "probabilities, a blank, their number; or the JSON line with both added, as sum and tokens"
     )
     results: Examples
     model: Model

@@ -79,18 +79,33 @@ def test_scores_count_as_those_of_a_model(sets, ctxmt, tmp_path):
     for each, expected in zip(json.loads(report.read_text()), (rows[:1], rows[1:]), strict=True):
         own = contrastive_report(next(one for one in read if one.name == each["name"]), expected)
         assert each["conventions"] == json.loads(json.dumps(own.conventions))
+    printed = ctxmt(*sets, "--print-candidates").out.splitlines()
+    pairs = zip(printed, values, strict=True)
+    added = [json.dumps({**json.loads(line), "sum": one[0], "tokens": one[1]}) for line, one in pairs]
+    scores.write_text("\n".join(added))
+    assert read_candidate_scores(scores, read) == [rows[:1], rows[1:]]
     # by the mean the longer candidate wins: -3/3 against -2/1
     assert "100.00" in ctxmt(sets[0], "--scores", _first(scores, 2), "--reduction", "mean").out
 
 
 @pytest.mark.parametrize(
-    "line", ["", "-1", "-1 0", "1 2", "nan 2", "-inf 2", "-1 2 3", "-1 2.5", f"-1 1{'0' * 400}"]
+    "line", ["", "{}", "-1", "-1 0", "1 2", "nan 2", "-inf 2", "-1 2 3", "-1 2.5", f"-1 1{'0' * 400}"]
 )
 def test_a_line_that_is_no_score_is_named(sets, ctxmt, tmp_path, line):
     scores = tmp_path / "scores"
     scores.write_text(f"-1 2\n{line}\n")
     error = ctxmt(sets[0], "--scores", scores, code=2).err
-    assert f"{scores}:2: expected the sum" in error and error.count("\n") == 1
+    wanted = "the key 'sum'" if line == "{}" else "the sum"
+    assert f"{scores}:2: expected {wanted}" in error and error.count("\n") == 1
+
+
+def test_candidates_in_another_order_are_refused(sets, ctxmt, tmp_path):
+    lines = [json.loads(line) for line in ctxmt(*sets, "--print-candidates").out.splitlines()]
+    lines[2:5] = lines[4:1:-1]
+    scores = tmp_path / "scores"
+    scores.write_text("".join(f"{json.dumps({**line, 'sum': -1, 'tokens': 2})}\n" for line in lines))
+    error = ctxmt(*sets, "--scores", scores, code=2).err
+    assert f"{scores}:3: expected a score of example 0 of they, 'Ils partirent.'" in error
 
 
 def test_what_is_missing_or_too_much_is_one_line(sets, ctxmt, tmp_path):
