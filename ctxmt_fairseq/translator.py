@@ -170,7 +170,9 @@ class Translator:
         found = self.n_best(documents, contexts, **search)
         return [[nbest[0].text for nbest in document] for document in found]
 
-    def translate_each(self, documents: Iterable[Sequence[str]], **search: Any) -> Iterator[List[str]]:
+    def translate_each(
+        self, documents: Iterable[Sequence[str]], contexts: Any = None, **search: Any
+    ) -> Iterator[List[str]]:
         """Yield the translation of one document after the other, as they come and end:
         ``documents_at_once`` are taken at a time, so there may be any number of them.
 
@@ -178,9 +180,14 @@ class Translator:
             as ``translate``; errors count documents from the first of those that are taken together.
         """
         rest, once = iter(entries(documents, "documents")), copy.copy(self)
+        shared = contexts is None or isinstance(contexts, (str, Mapping))
+        others = iter([] if shared else entries(contexts, "contexts"))
         once._warned_of, once._part_of_text = None, True
         while block := [*itertools.islice(rest, self.documents_at_once)]:
-            yield from once.translate(block, **search)
+            own = contexts if shared else [*itertools.islice(others, len(block))]
+            yield from once.translate(block, own, **search)
+        if [*itertools.islice(others, 1)]:
+            raise BadInput("contexts: expected as many documents as in documents, found more")
 
     @one_at_a_time
     def n_best(

@@ -28,7 +28,10 @@ from ctxmt_fairseq.text.text_lines import file_digest, read_text
 KEPT = ("parameters", "updates", "data", "command", "scores")
 _USER_DIR = re.compile(r"--user-dir (\S*/ctxmt_fairseq|'[^']*/ctxmt_fairseq')(?!\S)")
 # Of a score, what a card says where it is not usual, by the names of results.
-_HOW = {"window": "window", "decoding": "decoding", "n": "length penalty"}
+_HOW = {
+    "window": "window", "decoding": "decoding", "n": "length penalty",
+    "target_context_from": "target context",
+}  # fmt: skip
 
 
 def model_card(path: str, model: Trained, license: Optional[str] = None) -> Dict[str, Any]:

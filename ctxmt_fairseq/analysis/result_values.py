@@ -11,6 +11,7 @@ from ctxmt_fairseq.base.plots.charts import Place
 from ctxmt_fairseq.evaluation.runs.results_file import (
     TRAINED,
     TranslationName,
+    how_scored,
     main_accuracy,
     main_scores,
     suite_name,
@@ -45,6 +46,7 @@ class Value(NamedTuple):
             penalty: given, or opt if a search found it), ``penalty`` in that search, ``examples`` of a
             few-shot setting, or an option of the training.
         each: what each example adds to it, (N,) with the value as mean, where that is known.
+        how: sacrebleu's signature, the convention of a contrastive set, or what CXMI compares with.
         text: a fingerprint of these lines; None: not known.
         system, run: whose it is, and the path as it was given; a file does not say it.
     """
@@ -54,6 +56,7 @@ class Value(NamedTuple):
     lines: Optional[int]
     at: At
     each: Optional[np.ndarray] = None
+    how: str = ""
     text: Optional[str] = None
     system: str = ""
     run: str = ""
@@ -85,7 +88,12 @@ def _evaluated(place: FilePlace, record: Any) -> Iterator[Value]:
         name = TranslationName.of(text)
         if name is None:
             continue
-        at = {**conditions(name.context, name.window, trained), "decoding": name.decoding}
+        context = (
+            str(record.get("random_context", name.context)) if name.context == "random" else name.context
+        )
+        at = {**conditions(context, name.window, trained), "decoding": name.decoding}
+        if "target_context_from" in record:
+            at["target_context_from"] = get(place, record, "target_context_from", str)
         at["n"] = "given" if name.penalty is None else "opt"
         yield from scores_of(place, content, at)
         if name.penalty is not None and name.context == TRAINED:
@@ -108,10 +116,14 @@ def _probed(place: FilePlace, record: Any) -> Iterator[Value]:
             for row in get(place, record, "contexts", list)]  # fmt: skip
     rows += [(row, conditions(DOCUMENT, get(place, row, "size", int) + 1, trained))
              for row in get(place, record, "sizes", list)]  # fmt: skip
+    signatures = get(place, record, "signatures", dict) if "signatures" in record else {}
+    hows = {measure: how_scored(str(signature)) for measure, signature in signatures.items()}
+    against, text = f"context against {record.get('against', 'absent')}", record.get("content")
     for row, at in rows:
         for key, measure in PROBED.items():
             if row.get(key) is not None:
-                yield Value(measure, get(place, row, key, float), count, at, text=record.get("content"))
+                how = against if measure.startswith("cxmi") else hows.get(measure, "")
+                yield Value(measure, get(place, row, key, float), count, at, how=how, text=text)
 
 
 def _score(place: FilePlace, record: Any) -> Iterator[Value]:
@@ -153,13 +165,15 @@ def _share(place: FilePlace, record: Any) -> Iterator[Value]:
 def scores_of(place: FilePlace, content: Any, at: At) -> Iterator[Value]:
     count = get(place, content, "sentences", int)
     text = content.get("content")
-    return (Value(measure, score, count, at, text=text) for measure, score in main_scores(place, content))
+    found = main_scores(place, content)
+    return (Value(measure, score, count, at, how=how, text=text) for measure, score, how in found)
 
 
 def _accuracy(place: FilePlace, suite: str, report: Any, at: At) -> Value:
     kind, accuracy = main_accuracy(place, report)
     count = get(place, report, "examples", int)
-    return Value(f"{suite}, {kind}", accuracy, count, at, text=report.get("content"))
+    how, text = get(place, report, "convention", str), report.get("content")
+    return Value(f"{suite}, {kind}", accuracy, count, at, how=how, text=text)
 
 
 def _decisions(path: Path, accuracy: float) -> Optional[np.ndarray]:

@@ -75,7 +75,13 @@ def chosen(
     for metric in metrics:
         if not any(_is(metric, measure) for measure in measures):
             raise BadInput(f"--metrics {metric}: expected one of {'; '.join(measures)}")
-    return [one for one in kept if not metrics or any(_is(metric, one.measure) for metric in metrics)]
+    found = [one for one in kept if not metrics or any(_is(metric, one.measure) for metric in metrics)]
+    hows: Dict[str, str] = {}
+    for one in found:
+        if one.how and hows.setdefault(one.measure, one.how) != one.how:
+            wanted = f"expected {one.measure} by {hows[one.measure]}, as in the other runs"
+            raise BadInput(f"{wanted}, found it by {one.how}; --metrics chooses others", one.run)
+    return found
 
 
 def _names(values: Sequence[Value]) -> str:

@@ -119,10 +119,11 @@ class Evaluate(SharedCommand):
             return
         found = results_file.collect(out, evaluator.finished_scores(text), evaluator.finished_contrasts())
         of_model = {"checkpoints": evaluator.checkpoints, "trained_window": evaluator.trained_window}
-        record = {**found, **of_model, "made_by": made_by()}
+        record = {**found, **of_model, **self.context.given(), "made_by": made_by()}
         write_file(out / results_file.RESULTS, as_json(record))
         print(results_file.results_table({out.name: record}))
-        print("", *map(remark, results_file.signatures(record)), sep="\n")
+        remarks = [*results_file.given_context(record), *results_file.signatures(record)]
+        print("", *map(remark, remarks), sep="\n")
 
     def _read_suites(self) -> List["ContrastiveSet"]:
         """The contrastive sets; the documents go to those whose format has such a folder."""

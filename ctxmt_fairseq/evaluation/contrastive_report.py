@@ -152,11 +152,12 @@ def contrastive_report(
             **disc_numbers(tally_groups(disc_groups, choices)),
         }
     chosen = convention or contrastive_set.convention
-    content = fingerprint(sorted(map(_content, examples)))
+    content = fingerprint(sorted(map(content_of, examples)))
     return ContrastiveReport(contrastive_set.name, contrastive_set.format, content, chosen, reports)
 
 
-def _content(example: ContrastiveExample) -> str:
+def content_of(example: ContrastiveExample) -> str:
+    """A fingerprint of an example's source and candidates."""
     return fingerprint([example.source, [each.current for each in example.candidates]])
 
 
@@ -174,7 +175,7 @@ def example_lines(
     for example, row in zip(contrastive_set.examples, scores, strict=True):
         choice = choose(row, example.correct, convention)
         known = {key: getattr(example, key) for key in ("id", "phenomenon", "distance", "correct")}
-        known["content"] = _content(example)
+        known["content"] = content_of(example)
         record = {"set": contrastive_set.name, **known, "chosen": choice.chosen, "tie": choice.tie,
                   "convention": str(convention), "scores": [vars(score) for score in row]}  # fmt: skip
         yield json.dumps(record, ensure_ascii=False)

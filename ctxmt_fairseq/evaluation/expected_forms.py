@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import of_word
 from ctxmt_fairseq.evaluation.contrastive_report import (
@@ -24,6 +25,7 @@ from ctxmt_fairseq.evaluation.contrastive_report import (
     tally_distances,
     tally_groups,
 )
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import phenomenon_name
 from ctxmt_fairseq.text.json_files import Place, get, json_lines, load_json
 from ctxmt_fairseq.text.languages import unspaced
 from ctxmt_fairseq.text.text_lines import PathLike
@@ -185,7 +187,8 @@ def form_table(report: Dict[str, Any]) -> str:
         del labels["forms"]
     for kind, label in labels.items():
         for name, one in report[kind].items():
-            add(label + name, one, references and references[kind][name])
+            shown = phenomenon_name(name) if kind == "phenomena" else label + name
+            add(shown, one, references and references[kind][name])
     for key, name in DISC_NAMES.items():
         if report[key] is not None:
             rows.append([name, "", "", f"{report[key]:.2f}", *([""] if references else [])])
@@ -197,5 +200,6 @@ def decision_lines(form_set: FormSet, found: Sequence[bool], matching: str) -> I
     for example, decision in zip(form_set.examples, found, strict=True):
         record = {"set": form_set.name, "id": example.id, "phenomenon": example.phenomenon,
                   "distance": example.distance, "expected": example.form, "correct": RIGHT.chosen,
+                  "content": fingerprint([example.form, example.reference]),
                   "chosen": (RIGHT if decision else WRONG).chosen, "convention": matching}  # fmt: skip
         yield json.dumps(record, ensure_ascii=False)

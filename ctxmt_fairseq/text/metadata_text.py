@@ -92,4 +92,4 @@ def prompts(texts: Iterable[str]) -> Dict[str, str]:
 def is_prompt(field: str) -> bool:
     """Whether a field's text is not the corpus's but says something to the model, such as "Formal
     conversation": the fields "", "prompt", "prompt 2", ... They stay, whatever fields are chosen."""
-    return not field or field.startswith("prompt")
+    return re.fullmatch(r"|prompt( \d+)?", field) is not None

@@ -6,6 +6,8 @@ from typing import Any, Iterator, List, Optional, Sequence
 
 from ctxmt_fairseq.analysis.page.blocks import Example, Section, folded
 from ctxmt_fairseq.analysis.page.found import Run, title_of
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.evaluation.contrastive_report import content_of
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
 from ctxmt_fairseq.evaluation.differing_lines import DifferingLine, LinedText, differing_lines
@@ -75,6 +77,10 @@ def choices(runs: Sequence[Run], sets: Sequence[ContrastiveSet], count: int) -> 
         turns: Counter = Counter()
         for example in suite.examples:
             each = {name: one.get((suite.name, example.id)) for name, one in outcomes.items()}
+            for name, one in each.items():
+                if one and one.content and one.content != content_of(example):
+                    what = f"{example.id} of {suite.name} is another example than in --sets"
+                    raise BadInput(what, files[name])
             right = [name for name, one in each.items() if one and one.correct]
             wrong = [name for name, one in each.items() if one and not one.correct]
             if right and wrong and None not in each.values():

@@ -15,7 +15,7 @@ from ctxmt_fairseq.analysis.system_names import named_paths
 from ctxmt_fairseq.analysis.training_log import NAME, TrainingLog, read_training_log
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.runs import ledger
-from ctxmt_fairseq.evaluation.runs.results_file import TranslationName, in_words
+from ctxmt_fairseq.evaluation.runs.results_file import TranslationName, given_context, in_words
 from ctxmt_fairseq.text.json_files import load_json
 from ctxmt_fairseq.text.text_lines import iterate_lines, read_bytes
 
@@ -40,6 +40,7 @@ class Found:
         scores, contrasts: what ``ctxmt score`` and ``ctxmt contrast`` reported, as file and content, by the
             name of the translation and of the set; ``translations``, ``examples``: files by these names.
         penalties: the length penalty that a search found for a translation, by its name.
+        contexts: what the names of translations do not say of their contexts.
         others: further results: their kind (``result_kinds``), file and content.
         commands, versions: how results were made, and how many files say so.
     """
@@ -49,6 +50,7 @@ class Found:
     translations: Dict[str, Path] = field(default_factory=dict)
     examples: Dict[str, Path] = field(default_factory=dict)
     penalties: Dict[str, float] = field(default_factory=dict)
+    contexts: List[str] = field(default_factory=list)
     others: List[Tuple[str, Path, Any]] = field(default_factory=list)
     pictures: List[Image] = field(default_factory=list)
     commands: Counter = field(default_factory=Counter)
@@ -178,6 +180,7 @@ def _add_json(found: Found, path: Path) -> None:
                     {found.named(key): (path, one) for key, one in entry["translations"].items()}
                 )
                 found.contrasts.update({key: (path, one) for key, one in entry["contrast"].items()})
+                found.contexts += given_context(entry)
             elif kind == "score":
                 found.scores[found.named(name)] = path, entry
             elif kind == "contrast":

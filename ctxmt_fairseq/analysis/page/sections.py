@@ -12,12 +12,14 @@ from ctxmt_fairseq.analysis.page.result_blocks import Owners, charts, owner_of
 from ctxmt_fairseq.analysis.page.summary import summary
 from ctxmt_fairseq.analysis.page.svg_curves import LARGEST
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.base.provenance import versions
 from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import phenomenon_name
 from ctxmt_fairseq.evaluation.differing_lines import LinedText
+from ctxmt_fairseq.evaluation.runs.results_file import how_scored
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 
 STARS = "* p < .05, ** p < .01, after Holm's correction, against {first}, of these trained models"
@@ -116,7 +118,7 @@ def translations(runs: Sequence[Run], known: Mapping[Any, str]) -> Dict[str, Tab
     tables = {}
     for name in dict.fromkeys(name for run in runs for name in run.found.scores):
         columns: Dict[str, Dict[str, Cell]] = {run.name: {} for run in runs}
-        sentences, texts = dict[int, Path](), dict[Any, Path]()
+        sentences, texts, hows = dict[int, Path](), dict[Any, Path](), dict[str, str]()
         for run in runs:
             if name in run.found.penalties:
                 columns[run.name]["length penalty n"] = Cell(f"{run.found.penalties[name]:g}")
@@ -131,6 +133,8 @@ def translations(runs: Sequence[Run], known: Mapping[Any, str]) -> Dict[str, Tab
                         text += f" ± {score['confidence']:.2f}"
                     mark = known.get((run.name, name, score["name"].lower()), "") if alone else ""
                     row = score["name"] if alone else f"{score['name']}, {score['level']}"
+                    how = how_scored(str(score.get("signature", "")))
+                    row = row if hows.setdefault(row, how) == how else f"{row} ({how})"
                     columns[run.name][row] = Cell(text, mark)
         counts = [count for count in sentences if count]  # 0: a run without this translation
         if len(counts) > 1:
@@ -142,30 +146,37 @@ def translations(runs: Sequence[Run], known: Mapping[Any, str]) -> Dict[str, Tab
 
 
 def contrastive_sets(runs: Sequence[Run]) -> Dict[str, Table]:
-    """A table for each contrastive set: accuracies by phenomenon and distance."""
+    """A table for each contrastive set and convention: accuracies by phenomenon and distance."""
     tables = {}
-    for name in dict.fromkeys(name for run in runs for name in run.found.contrasts):
-        files = [(run.name, str(run.found.examples[name])) for run in runs if name in run.found.examples]
+    names = grouped(
+        (_decided(*found, name), run) for run in runs for name, found in run.found.contrasts.items()
+    )
+    for (name, convention), own in names.items():
+        files = [(run.name, str(run.found.examples[name])) for run in own if name in run.found.examples]
         tests = compare_contrast(files) if len(files) > 1 and files[0][0] == runs[0].name else []
         stars = {(row.b, row.group): row.as_dict()["stars"] for row in tests}
         columns: Dict[str, Dict[str, Any]] = {"examples": {}, **{run.name: {} for run in runs}}
-        ties, conventions, texts = 0, dict[str, None](), dict[Any, Path]()
-        for run in runs:
-            if name not in run.found.contrasts:
-                continue
+        ties, texts = 0, dict[Any, Path]()
+        for run in own:
             path, report = run.found.contrasts[name]
             with written_by_ctxmt(path):
                 ties += report["ties"]
                 texts.setdefault(report.get("content"), path)
-                conventions[str(report["convention"])] = None
                 for group, key, accuracy, count in _tallies(report):
                     columns["examples"].setdefault(group, count)
                     share = min(100.0, max(0.0, accuracy))
                     columns[run.name][group] = Cell(f"{accuracy:.1f}", stars.get((run.name, key), ""), share)
         _check_same(name, texts)
-        caption = f"{name}; convention {', '.join(conventions)}; {ties} ties, which count as wrong"
-        tables[name] = side_by_side(columns, caption)
+        shown = name if name not in tables else f"{name} by {convention}"
+        caption = f"{name}; convention {convention}; {ties} ties, which count as wrong"
+        tables[shown] = side_by_side(columns, caption)
     return tables
+
+
+def _decided(path: Path, report: Any, name: str) -> Tuple[str, str]:
+    """A set's name, and by which convention a choice is right."""
+    with written_by_ctxmt(path):
+        return name, str(report["convention"])
 
 
 def _check_same(name: str, texts: Mapping[Any, Path]) -> None:

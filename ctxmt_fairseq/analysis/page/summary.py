@@ -27,6 +27,7 @@ def summary(
     lines = list(_sets(names, [cells for cells in accuracy.values() if cells]))
     for name, cells in zip(scored, list(bleu.values())[:1], strict=False):
         lines[:0] = _winner(names, cells, {run: stars.get((run, name, "bleu")) for run in names})
+    lines[:0] = (f"{run.name} has {'; '.join(run.found.contexts)}." for run in runs if run.found.contexts)
     facts = {run.name: dict(_facts(run.found.log)) for run in runs if run.found.log}
     blocks = [side_by_side(facts, "the systems, as their train.log says")] if facts else []
     if rows:

@@ -1,6 +1,6 @@
 """What ctxmt evaluate makes of a model: translations with which contexts, how searched, how scored."""
 
-from typing import TYPE_CHECKING, List, Literal, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Dict, List, Literal, Optional, Tuple, Union
 
 from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
@@ -63,6 +63,14 @@ class Contexts(OptionGroup):
         Input("own"),
         metavar="own|reference|MODEL",
     )
+
+    def given(self) -> Dict[str, str]:
+        """What the names of translations do not say of their contexts, where it is not usual."""
+        source = self.target_context_from
+        said = source if source in ("own", "reference") else "another model"
+        random = self.random_context if "random" in self.names()[1] else "random"
+        given = {"target_context_from": said, "random_context": random}
+        return {name: value for name, value in given.items() if value not in ("own", "random")}
 
     def names(self) -> Tuple[List[str], List[str]]:
         """Decodings and contexts; several may also be given as one text."""

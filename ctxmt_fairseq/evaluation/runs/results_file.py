@@ -19,6 +19,7 @@ CONTEXTS = {TRAINED: "own context", "absent": "no context", "reference": "contex
 _TRANSLATION = re.compile(
     r"(prefix|window)(?:\.w(\d{1,9}))?(?:\.n(-?\d+(?:\.\d+)?(?:e-?\d+)?))?(?:\.([a-z]+))?"
 )
+_ALIKE = {"bs", "seed", "rs", "version"}  # in sacrebleu's signatures
 _SUITE = re.compile(r"(.*?)(?:\.w(\d{1,9}))?", re.DOTALL)
 
 
@@ -55,6 +56,14 @@ class TranslationName(NamedTuple):
 def in_words(name: str) -> str:
     """What a translation's name says; names that ``ctxmt evaluate`` does not give stay as they are."""
     return str(TranslationName.of(name) or name)
+
+
+def given_context(results: Mapping[str, Any]) -> Iterator[str]:
+    """What the names of the translations do not say of their contexts."""
+    if "target_context_from" in results:
+        yield f"target context from: {results['target_context_from']}"
+    if "random_context" in results:
+        yield f"random context: {results['random_context']}, of the text itself"
 
 
 def suite_name(name: str) -> Tuple[str, Optional[int]]:
@@ -139,13 +148,20 @@ def results_table(
     return aligned_table([["", *columns], *([row, *(cell(name, row) for name in columns)] for row in rows)])
 
 
-def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
-    """Lower-cased names and values of what ``ctxmt score`` wrote: scores over sentences, and COMET's."""
+def how_scored(signature: str) -> str:
+    """The parts of sacrebleu's signature by which scores differ; not its version, and not the bootstrap."""
+    return "|".join(part for part in signature.split("|") if part.split(":")[0] not in _ALIKE)
+
+
+def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float, str]]:
+    """Of what ``ctxmt score`` wrote, scores over sentences and COMET's: lower-cased name, value, and how it
+    was scored."""
     for score in get(place, record, "scores", list):
         name, level = (get(place, score, key, str) for key in ("name", "level"))
         if level == "sentence" or name.startswith(COMET):
             of_level = "" if level == "sentence" else f", {level}"
-            yield f"{name.lower()}{of_level}", get(place, score, "score", float)
+            how = how_scored(str(score.get("signature", "")))
+            yield f"{name.lower()}{of_level}", get(place, score, "score", float), how
 
 
 def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:

@@ -111,6 +111,8 @@ def compare_contrast(runs: Sequence[Tuple[str, str]], all_pairs: bool = False) -
             both = right[a], right[b]
             result = _mcnemar(*both) if single else over_seeds(*(100.0 * each for each in both))
             found.append((names[a], names[b], label, len(keys), correct[a], correct[b], result))
+    if not found:
+        raise BadInput("expected two or more examples for systems with seeds, found one", first)
     corrected = holm_within(found, lambda row: row[2], lambda row: row[-1].p)
     return [ContrastComparison(*row, p) for row, p in zip(found, corrected, strict=True)]
 
@@ -127,7 +129,7 @@ def _check_alike(first_path: str, first: Dict[Key, Outcome], path: str, outcomes
         if mine[:2] != other[:2]:
             raise BadInput(f"{one} has another phenomenon or distance than in {first_path}", path)
         if mine.content and other.content and mine.content != other.content:
-            raise BadInput(f"{one} has another source or other candidates than in {first_path}", path)
+            raise BadInput(f"{one} is another example than in {first_path}", path)
     here, there = (", ".join(sorted({each.convention for each in of.values()})) for of in (outcomes, first))
     if here != there:
         logger.warning("%s: right by %s, in %s by %s", path, here, first_path, there)

@@ -5,6 +5,7 @@ run over cues, and a cue may hold several: what stands between full stops is tra
 over its cues again by their lengths.
 """
 
+import html
 import logging
 import re
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
@@ -20,6 +21,7 @@ _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
 _TAG = re.compile(layout.TAG)
 _BLOCK = re.compile(layout.TAG + r"|\{[^{}\n]*\}")  # in SubStation Alpha braces hold comments, too
 _DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")
+_REFERENCE = re.compile(r"&(?:amp|lt|gt|nbsp|quot|apos|#\d{1,7});")
 _END = re.compile(r"[.!?…:;。！？‥][\"'”’»)\]」』♪]*$")
 _ALONE = re.compile(r"\s*(?:[\[(（【][^\])）】]*[\])）】]|[♪♫].*[♪♫])\s*")  # a sound or a line of a song
 _SPEAKER = re.compile(r"[-–—]\s*")  # begins the lines of a cue in which several speak
@@ -55,7 +57,13 @@ class Subtitles(FileFormat):
         if not self.cues:
             raise BadInput("expected subtitles, found no time of one", path)
         self.tag = _BLOCK if self.dialogue else _TAG
-        self.groups = [each for at, cue in enumerate(self.cues) for each in _groups(at, cue.lines, self.tag)]
+        # Of WebVTT it is said that & is written &amp;; some files of SubRip are written so, too.
+        written = any(_REFERENCE.search(line) for cue in self.cues for line in cue.lines)
+        self.escaped = self.ending == ".vtt" or self.ending == ".srt" and written
+        read = html.unescape if self.escaped else str
+        self.groups = [
+            each for at, cue in enumerate(self.cues) for each in _groups(at, cue.lines, self.tag, read)
+        ]
         self._warn_of_others()
 
     def _warn_of_others(self) -> None:
@@ -115,7 +123,8 @@ class Subtitles(FileFormat):
         texts: List[List[str]] = [[] for _ in self.cues]
         for number, group in enumerate(self.groups):
             laid_out = number in parts
-            texts[group.cue] += _laid_out(group, parts[number], self.tag) if laid_out else group.lines
+            lines = _laid_out(group, parts[number], self.tag, self.escaped) if laid_out else group.lines
+            texts[group.cue] += lines
         rows = [*self.rows]
         for cue in {self.groups[number].cue for number in parts}:
             line, lines, _, _ = self.cues[cue]
@@ -170,8 +179,10 @@ def _seconds(parts: Sequence[Optional[str]]) -> float:
     return 3600 * int(hours or 0) + 60 * int(minutes or 0) + int(seconds or 0) + float(f"0.{fraction}")
 
 
-def _groups(cue: int, lines: Sequence[str], tag: "re.Pattern[str]") -> Iterator[_Group]:
-    """What each speaker says in a cue."""
+def _groups(
+    cue: int, lines: Sequence[str], tag: "re.Pattern[str]", read: Callable[[str], str]
+) -> Iterator[_Group]:
+    """What each speaker says in a cue, as it is ``read``."""
     texts = [text for line in lines for text in re.split(r"\\[Nn]", line)]
     speaks = [bool(_SPEAKER.match(tag.sub("", text))) for text in texts]
     speakers = sum(speaks)
@@ -184,6 +195,7 @@ def _groups(cue: int, lines: Sequence[str], tag: "re.Pattern[str]") -> Iterator[
     for group in groups:
         text = " ".join(group)
         text, tags = layout.without(tag, text.replace("\\h", " ") if tag is _BLOCK else text)
+        text = read(text)
         found = _SPEAKER.match(text) if speakers > 1 else None
         speaker = found[0] if found else ""
         yield _Group(cue, group, speaker, text[len(speaker) :], tags)
@@ -206,8 +218,9 @@ def _sentences(
             yield " ".join(sentence.split()), where
 
 
-def _laid_out(group: _Group, parts: Sequence[str], tag: "re.Pattern[str]") -> List[str]:
+def _laid_out(group: _Group, parts: Sequence[str], tag: "re.Pattern[str]", escaped: bool) -> List[str]:
     """The lines of a group: as many as before, if there are words enough."""
     text = group.speaker + (" ".join(filter(None, parts)) or EMPTY).replace("-->", "->")
     lines = layout.shared_out(text, [layout.weight(tag.sub("", line)) for line in group.lines])
-    return layout.put_back("\n".join(filter(None, lines)), group.tags).split("\n")
+    text = "\n".join(filter(None, lines))
+    return layout.put_back(html.escape(text, quote=False) if escaped else text, group.tags).split("\n")

@@ -161,6 +161,43 @@ def test_systems_of_different_texts_are_not_compared(windows, capsys):
     assert wanted in refused(capsys, *files, *ACROSS)
 
 
+def test_what_was_measured_otherwise_is_not_compared(windows, capsys):
+    def scored(name, signature):
+        record = translation(1.0)
+        record["scores"][0]["signature"] = signature
+        path = windows / f"{name}.json"
+        path.write_text(json.dumps(record))
+        return f"{name}={path}"
+
+    files = [scored(name, f"tok:{name}|version:2.{name}") for name in ("13a", "char")]
+    expected = "char.json: expected bleu by tok:13a, as in the other runs, found it by tok:char"
+    assert expected in refused(capsys, *files, "--across", "system")
+    assert shown(capsys, *files, "--across", "system", "--metrics", "chrf2")
+    assert shown(capsys, files[0], scored("again", "tok:13a|bs:9|version:3"), "--across", "system")
+    probes = []
+    for against in ("absent", "empty"):
+        probes.append(windows / f"{against}.json")
+        probes[-1].write_text(json.dumps({**probed({"random": 1.0}, {}), "against": against}))
+    metrics = ("--metrics", "cxmi, bits per word")
+    assert "found it by context against empty" in refused(capsys, *probes, *metrics)
+    sets = []
+    for convention in ("sum-current", "mean-window"):
+        sets.append(windows / f"{convention}.json")
+        sets[-1].write_text(json.dumps({**contrast(50.0), "convention": convention}))
+    assert "by sum-current, as in the other runs, found it by mean-window" in refused(capsys, *sets)
+
+
+def test_contexts_that_names_do_not_tell_apart_are_told_apart(windows, capsys):
+    own, given = windows / "own.json", windows / "given.json"
+    record = results({"prefix": 1.0, "prefix.random": 2.0})
+    own.write_text(json.dumps(record))
+    given.write_text(json.dumps({**record, "target_context_from": "reference", "random_context": "shuffled"}))
+    found, _ = shown(capsys, f"a={own}", f"b={given}", "--metrics", "bleu")
+    (table,) = found.values()
+    assert table["a"] == {"real": "1.00", "random": "2.00", "shuffled": "-"}
+    assert table["b, target_context_from reference"] == {"real": "1.00", "random": "-", "shuffled": "2.00"}
+
+
 # ---- across length penalties -------------------------------------------------------------------------
 
 

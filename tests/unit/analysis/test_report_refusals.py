@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ctxmt_fairseq.analysis.page.found import Found, Run, read_runs
 from ctxmt_fairseq.analysis.page.page import render
 from ctxmt_fairseq.analysis.page.sections import contrastive_sets, sections, translations
+from ctxmt_fairseq.analysis.page.summary import summary
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from tests.helpers.html_pages import Page, check_harmless
@@ -138,6 +139,30 @@ def test_any_json_is_refused_or_shown(folder, tmp_path, value, data):
     except BadInput:
         return
     check_harmless(Page(html), html)
+
+
+def test_what_was_measured_otherwise_stands_apart():
+    def run_of(name, tokenizer, convention):
+        score = {"name": "BLEU", "level": "sentence", "score": 3.0, "signature": f"tok:{tokenizer}|version:1"}
+        scores = {"prefix": (Path("s.json"), {"sentences": 1, "scores": [score]})}
+        report = {**contrast(50.0), "ties": 0, "convention": convention}
+        return Run(name, Path("."), Found(scores=scores, contrasts={"it": (Path("c.json"), report)}))
+
+    runs = [run_of("a", "13a", "sum-current"), run_of("b", "char", "mean-window")]
+    (table,) = translations(runs, {}).values()
+    assert [row[0] for row in table.rows] == ["BLEU", "BLEU (tok:char)"] and table.rows[0][2] == "-"
+    tables = contrastive_sets(runs)
+    assert list(tables) == ["it", "it by mean-window"]
+    assert "convention mean-window" in tables["it by mean-window"].caption
+    assert not summary(runs, {"prefix": table}, tables, {}).note.strip()
+
+
+def test_decisions_about_other_examples_than_those_of_the_set_are_refused(folder, tmp_path, capsys):
+    other = tmp_path / "pronouns.jsonl"
+    other.write_text((folder / "pronouns.jsonl").read_text().replace("It is 3", "She is 3"))
+    asked = ("--sets", other, "--output", tmp_path / "x.html")
+    line = refusal(capsys, folder / "runs/sentence", folder / "runs/s2to2", *asked)
+    assert "pronouns.examples.jsonl: e3 of pronouns is another example than in --sets" in line
 
 
 @pytest.mark.parametrize(

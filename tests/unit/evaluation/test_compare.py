@@ -155,8 +155,11 @@ def test_contrast_refuses(tmp_path, capsys):
     without = lines[3].replace(json.loads(lines[3])["content"], "")  # of an earlier version
     main(["compare", "contrast", good, write(tmp_path / "before", [*lines[:3], without])])
     anew = write(tmp_path / "anew", [*lines[:3], without.replace('"content": "', '"content": "other')])
-    said = f"anew: 3 of set has another source or other candidates than in {good}"
+    said = f"anew: 3 of set is another example than in {good}"
     assert said in refused(capsys, "contrast", good, anew)
+    runs = [f"{name[0]}={write(tmp_path / name, lines[:1])}" for name in ("A1", "A2", "B1", "B2")]
+    said = "A1: expected two or more examples for systems with seeds, found one"
+    assert said in refused(capsys, "contrast", *runs)
     for bad in ("[]", "{", '{"set": 1}', "[" * 100_000, lines[0].replace('"correct": 0', '"correct": "0"')):
         path = write(tmp_path / "bad", [lines[0], bad])
         assert f"{path}:2: expected " in refused(capsys, "contrast", good, path)

@@ -201,7 +201,9 @@ def test_documents_of_one_sentence_have_no_first_one_that_counts(models, tmp_pat
 
 def test_target_context_from_references_and_another_model(models, text, tmp_path):
     model, other, out = models["document_window"], models["multi_source"], tmp_path / "out"
+    assert "target_context_from" not in evaluate(model, text, tmp_path / "own")
     evaluate(model, text, out, "--target-context-from", other)
+    assert {one.at["target_context_from"] for one in read_values([str(out)])} == {"another model"}
     first = tmp_path / "first.hyp"
     run("translate", other, f"{text}.en", "--docids", f"{text}.docids", "--output", first, *SEARCH)
     assert (out / "first-pass.hyp").read_text() == first.read_text()
@@ -211,7 +213,8 @@ def test_target_context_from_references_and_another_model(models, text, tmp_path
             "translate", model, f"{text}.en", "--docids", f"{text}.docids", "--output", expected,
             "--target-context-from", given, *SEARCH,
         )  # fmt: skip
-        evaluate(model, text, out, "--target-context-from", name)
+        found = evaluate(model, text, out, "--target-context-from", name)
+        assert found["target_context_from"] == ("reference" if name == "reference" else "another model")
         assert (out / "prefix.hyp").read_text() == expected.read_text()
 
 

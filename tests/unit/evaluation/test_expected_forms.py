@@ -126,12 +126,19 @@ def test_decisions_compare(tmp_path, capsys):
 
 
 def test_json_lines_and_context_lines(tmp_path, capsys):
-    example = {"id": "x", "expected": "elle", "phenomenon": "pronoun", "distance": None}
+    example = {"id": "x", "expected": "elle", "phenomenon": "all", "distance": None}
     path = write(tmp_path / "own.jsonl", json.dumps(example))
     hypotheses = write(tmp_path / "hyp", "Il dort.", "Elle dort.")
-    main(["score-forms", str(path), str(hypotheses), "--current", str(write(tmp_path / "marks", "0", "1"))])
-    head, _, overall = [line.split() for line in capsys.readouterr().out.splitlines()][:3]
+    marks = ("--current", str(write(tmp_path / "marks", "0", "1")))
+    main(["score-forms", str(path), str(hypotheses), *marks, "--examples", str(tmp_path / "mine")])
+    head, _, overall, group, *_ = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert head == ["own", "(ctxpro)", "examples", "found", "%"] and overall == ["all", "1", "1", "100.00"]
+    assert group[:2] == ["phenomenon", "all"]  # the row of all examples has this name already
+    write(path, json.dumps({**example, "expected": "il"}))
+    main(["score-forms", str(path), str(hypotheses), *marks, "--examples", str(tmp_path / "other")])
+    with pytest.raises(SystemExit):
+        main(["compare", "contrast", str(tmp_path / "mine"), str(tmp_path / "other")])
+    assert "x of own is another example than in" in capsys.readouterr().err
 
 
 def test_contrapro(tmp_path, capsys):

@@ -99,6 +99,22 @@ def test_substation_alpha(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("ending", "text", "read", "put"),
+    [
+        ("vtt", "<i>It&#39;s 2 &lt; 3.</i>", "It's 2 < 3.", "<i>IT'S 2 &lt; 3.</i>"),
+        ("vtt", "Rhythm & blues.", "Rhythm & blues.", "RHYTHM &amp; BLUES."),
+        ("srt", "White &amp; red, R&B.", "White & red, R&B.", "WHITE &amp; RED, R&amp;B."),
+        ("srt", "White & red.", "White & red.", "WHITE & RED."),
+        ("ass", "White &amp; red.", "White &amp; red.", "WHITE &amp; RED."),
+    ],
+)
+def test_character_references_are_read_and_written(tmp_path, ending, text, read, put):
+    content = ASS.replace("Bye.", text) if ending == "ass" else timed([(0, 999, [text])], ending)[0]
+    given, written = translated(Subtitles, tmp_path / f"a.{ending}", content, str.upper)
+    assert given[0][-1] == read and put in written
+
+
+@pytest.mark.parametrize(
     ("name", "content", "line"),
     [
         ("a.srt", "1\n\nHello\n", "a.srt: expected subtitles, found no time of one"),

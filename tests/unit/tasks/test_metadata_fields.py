@@ -3,6 +3,7 @@
 import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.metadata_text import is_prompt
 from ctxmt_fairseq.translator import Translator
 from tests.helpers.probed_models import checkpoint
 
@@ -25,6 +26,11 @@ def test_new_fields_are_named_unless_some_are_chosen(model, caplog):
     chosen = model.loaded.with_options(metadata_fields=",".join(fields))
     found = chosen.contexts_of(["a", "b"], [known, {"plot": "A storm."}])
     assert list(found.fields) == fields and not caplog.records
+
+
+def test_what_says_something_to_the_model_is_no_field_of_the_text():
+    names = ["", "prompt", "prompt 2", "prompt 12", "prompter", "prompt_level", "prompt x", "plot"]
+    assert [name for name in names if is_prompt(name)] == names[:4]
 
 
 def test_a_chosen_field_is_one_of_the_training_or_of_the_text(model):

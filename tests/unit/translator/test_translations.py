@@ -74,6 +74,16 @@ def test_documents_that_come_one_after_the_other(loaded, text):
     assert shown.startswith("Translator(en-fr, ") and shown.endswith("device=cpu)") and "context=" in shown
 
 
+def test_metadata_goes_with_the_documents_that_come(loaded, text):
+    model, (_, sources, _, metadata) = loaded["metadata_context"], text
+    one = Translator(model.loaded, model.search, 1)
+    assert [*one.translate_each(sources, iter(metadata))] == model.translate(sources, metadata)
+    assert [*one.translate_each(sources, "Formal")] == model.translate(sources, "Formal")
+    for count in (1, len(sources) + 1):
+        with pytest.raises(BadInput, match="contexts: expected"):
+            [*one.translate_each(sources, (metadata * 2)[:count])]
+
+
 @pytest.mark.parametrize(("a", "b"), [(0, 60), (0.5, 60), (1.5, 60), (2, 0)])
 def test_the_search_may_write_twice_the_tokens_of_a_part(loaded, a, b):
     translator = loaded["multi_source"].document_translator(SearchSettings(max_len_a=a, max_len_b=b))
