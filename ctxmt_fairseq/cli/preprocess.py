@@ -73,7 +73,7 @@ class VocabularyOptions(OptionGroup):
     character_coverage: float = option(
         "share of characters with a piece (default 1.0; 0.9995 for scripts of thousands of characters)",
         1.0,
-        option_types.share,
+        option_types.number(0.98, 1),  # what SentencePiece takes
         metavar="P",
     )
     normalization: Optional[str] = _given(

@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, ContextManager, Dict, Iterable, Optional, Tuple
+from typing import Any, ContextManager, Dict, Iterable, Mapping, Optional, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import check_nothing_kept_within
@@ -52,8 +52,9 @@ def read_description(folder: PathLike) -> Dict[str, Any]:
     for name, split in description["splits"].items():
         inner = Place(path, part=f"split {name!r}")
         get(inner, split, "sentences", int)
-        if "source_digest" in split:
-            get(inner, split, "source_digest", str)
+        for key in ("source_digest", "metadata_digest"):
+            if key in split:
+                get(inner, split, key, str)
     return description
 
 
@@ -106,15 +107,20 @@ def check_unchanged(folder: PathLike, *names: str) -> None:
                 raise BadInput(f"changed since ctxmt preprocess wrote it: {why}", Path(folder) / name)
 
 
-def source_digest(folder: PathLike, split: str) -> Optional[str]:
-    """The digest of a split's source text; None: the folder does not tell."""
-    return description_of(folder).get("splits", {}).get(split, {}).get("source_digest")
+def split_digest(folder: PathLike, split: str, what: str = "source") -> Optional[str]:
+    """The digest of a split's source text, or of its metadata; None: the folder does not tell."""
+    return description_of(folder).get("splits", {}).get(split, {}).get(f"{what}_digest")
 
 
 def digest_line(sentence: str) -> bytes:
     """What a source sentence, as output would have it (``TextSteps.surface``), adds to its split's digest,
     which is the SHA-256 of all of them."""
     return f"{sentence}\n".encode()
+
+
+def metadata_line(metadata: Mapping[str, str]) -> bytes:
+    """What a sentence's metadata adds to that of its split's metadata."""
+    return digest_line(json.dumps(metadata, sort_keys=True))
 
 
 def write_description(folder: PathLike, description: Dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.folders import check_folder
-from ctxmt_fairseq.corpora.data_folder import PathLike, digest_line, read_description
+from ctxmt_fairseq.corpora.data_folder import PathLike, digest_line, metadata_line, read_description
 from ctxmt_fairseq.corpora.store_writer import CHUNK, check_same_kind, store_writer
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.text_steps import TextSteps, steps_of_language
@@ -56,11 +56,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Survey:
-    """What is in a split's text: the ``digest`` of its source text; field -> the number of sentences with a
-    value, and of values that say nothing (fields are in the order of their first occurrence)."""
+    """What is in a split's text: the ``digests`` of its source text and metadata; field -> the number of
+    sentences with a value, and of values that say nothing (fields in the order of their first occurrence)."""
 
     sentences: int
-    digest: str
+    digests: Dict[str, str]
     given: Dict[str, int]
     nothing: Dict[str, int]
 
@@ -71,12 +71,13 @@ def survey(request: Request) -> Dict[str, Survey]:
     steps = steps_of_language(request.data, "source")
     surveys = {}
     for split, files in request.files().items():
-        digest = hashlib.sha256()
+        digest, metadata = hashlib.sha256(), hashlib.sha256()
         given: Counter = Counter()
         nothing: Counter = Counter()
         sentences = 0
         for pair in tqdm(files.pairs(), desc=f"check {split}", unit=" lines", disable=None):
             digest.update(digest_line(steps.surface(pair.source)))
+            metadata.update(metadata_line(pair.metadata))
             sentences += 1
             for field, value in pair.metadata.items():
                 given[field] += 1
@@ -94,7 +95,8 @@ def survey(request: Request) -> Dict[str, Survey]:
                 "preprocess again, or name the text that it has read",
                 text,
             )
-        surveys[split] = Survey(sentences, digest.hexdigest(), dict(given), dict(nothing))
+        digests = {"digest": digest.hexdigest(), "metadata_digest": metadata.hexdigest()}
+        surveys[split] = Survey(sentences, digests, dict(given), dict(nothing))
     return surveys
 
 
@@ -169,7 +171,7 @@ def embed(
                 unit=" sentences",
                 disable=None,
             )
-            writer.write_split(split, rows, surveys[split].digest)
+            writer.write_split(split, rows, surveys[split].digests)
             new[split] = writer.new - before
     if ranks.count() > 1:
         encoder.end()

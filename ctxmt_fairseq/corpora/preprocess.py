@@ -24,6 +24,7 @@ from ctxmt_fairseq.corpora.data_folder import (
     digest_line,
     entry,
     file_digests,
+    metadata_line,
     new_folder,
     read_description,
     write_description,
@@ -204,7 +205,7 @@ def _stage(
     previous = None
     like_symbols: List[str] = []  # places of text that reads like a symbol, which ``Subwords`` spells out
     source_steps, target_steps = (steps[language] for language in corpus.languages)
-    digest = hashlib.sha256()
+    digest, of_metadata = hashlib.sha256(), hashlib.sha256()
     with contextlib.ExitStack() as stack:
         outputs = {
             column: stack.enter_context(open(path, "w", encoding="utf-8", newline="\n"))
@@ -213,6 +214,7 @@ def _stage(
         pairs = overlap.pairs(split, files.pairs(), last=split == "train", mark=mark)
         for pair in tqdm(pairs, desc=f"check {split}", unit=" lines", disable=None):
             digest.update(digest_line(source_steps.surface(pair.source)))
+            of_metadata.update(metadata_line(pair.metadata))
             source, target = source_steps.apply(pair.source), target_steps.apply(pair.target)
             pair = pair._replace(source=source, target=target)
             texts = {**pair._asdict(), "current": int(pair.current), "metadata": json.dumps(pair.metadata)}
@@ -227,7 +229,10 @@ def _stage(
         found = f"{SEPARATOR} or {MASK} is read as text in {len(like_symbols)} lines"
         logger.warning("%s: %s", found, named(like_symbols))
     by_language = ("tokens", "empty", "round_trip", "unknown")
-    return {**counts, "source_digest": digest.hexdigest(), **{key: {} for key in by_language}}
+    digests = {"source_digest": digest.hexdigest()}
+    if files.metadata:
+        digests["metadata_digest"] = of_metadata.hexdigest()
+    return {**counts, **digests, **{key: {} for key in by_language}}
 
 
 def _encode(path: Path, subwords: Subwords, workers: int) -> Tuple[Counter, int]:

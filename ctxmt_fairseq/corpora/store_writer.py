@@ -11,7 +11,7 @@ import os
 import sqlite3
 import zlib
 from pathlib import Path
-from typing import Any, Iterator, List, Optional, Sequence
+from typing import Any, Iterator, List, Mapping, Optional, Sequence
 
 import numpy as np
 
@@ -160,10 +160,12 @@ class StoreWriter:
         write_header(self.path, header)
         self.header = header
 
-    def write_split(self, name: str, rows: Iterator[Sequence[Optional[str]]], digest: str) -> None:
+    def write_split(
+        self, name: str, rows: Iterator[Sequence[Optional[str]]], digests: Mapping[str, str]
+    ) -> None:
         """Write a split's index, and embed what is new in it; at the end it replaces an earlier one. A row is
-        for each sentence its own text and one of each field, None for nothing; ``digest`` that of the source
-        text."""
+        for each sentence its own text and one of each field, None for nothing; ``digests`` are those of the
+        text and of its metadata."""
         checksum = sentences = 0
         with Draft(self.path / index_file(name)) as draft:
             with open(draft.path, "wb") as stream:
@@ -180,7 +182,7 @@ class StoreWriter:
                 self._commit(splits=splits)  # a header must never describe another index
             draft.place()
         self._commit(
-            splits={**splits, name: {"sentences": sentences, "digest": digest}},
+            splits={**splits, name: {"sentences": sentences, **digests}},
             checksum={**self.header.checksum, index_file(name): checksum},
         )
 

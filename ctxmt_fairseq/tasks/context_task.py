@@ -27,7 +27,7 @@ from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask, check_targets
 from ctxmt_fairseq.tasks.folder_symbols import check_shards, check_symbols, known_symbols
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
-from ctxmt_fairseq.tasks.splits import Split, check_one_shard, read_split
+from ctxmt_fairseq.tasks.splits import Split, check_one_shard, read_split, text_digests, warn_of_other_texts
 from ctxmt_fairseq.tasks.training_needs import check_weighing, training_needs
 from ctxmt_fairseq.text.symbols import add_symbols
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
@@ -140,10 +140,11 @@ class ContextTask(DecodingTask):
         return task
 
     def state_dict(self) -> Dict[str, Any]:
-        """What every checkpoint gets: the context options, and which symbols the embeddings have."""
+        """What every checkpoint gets: the context options, which symbols the embeddings have, and digests of
+        the text."""
         sides = {"source": self.src_dict, "target": self.tgt_dict}
         digests = {side: symbols_digest(dictionary.symbols) for side, dictionary in sides.items()}
-        return {"context": self.options, "dictionaries": digests}
+        return {"context": self.options, "dictionaries": digests, "texts": text_digests(self.cfg)}
 
     @classmethod
     def saved(cls, task_state: Optional[Dict[str, Any]]) -> Dict[str, Any]:
@@ -178,7 +179,9 @@ class ContextTask(DecodingTask):
         """Check that they are about what batches have besides symbols, also where symbols may be new."""
 
     def check_resumed(self, task_state: Dict[str, Any]) -> None:
-        """Check that a training goes on with the options of the context that it had so far."""
+        """Check that a training goes on with the options of the context that it had so far; other text is
+        named."""
+        warn_of_other_texts(self.cfg, task_state.get("texts"))
         for name, value in self.saved(task_state).items():
             if self.options[name] != value:
                 raise BadInput(

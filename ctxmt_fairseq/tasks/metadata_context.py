@@ -13,7 +13,7 @@ from fairseq.tasks import register_task
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.options import shown
 from ctxmt_fairseq.corpora.bpe_codes import SEPARATOR
-from ctxmt_fairseq.corpora.data_folder import first_folder, source_digest
+from ctxmt_fairseq.corpora.data_folder import first_folder, split_digest
 from ctxmt_fairseq.corpora.subwords import WORD_START, Subwords
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.context_options import VectorOptions, explained, flag
@@ -150,8 +150,8 @@ class MetadataContextTask(ContextTask):
         return self._chosen(store.split(self.cfg.train_subset, split.get("sentences", 0)))
 
     def stored_contexts(self, split: str, folder: str, sentences: int) -> SentenceContexts:
-        digest = source_digest(folder, split)
-        contexts = self._store(folder).split(split, sentences, digest)
+        digests = [split_digest(folder, split, what) for what in ("source", "metadata")]
+        contexts = self._store(folder).split(split, sentences, *digests)
         for name in self._wanted_fields or ():
             if name not in contexts.fields:
                 fields = ", ".join(contexts.fields) or "none"

@@ -1,15 +1,19 @@
 """Reads a split of a data folder: binarised sentences, their documents, and which of them are translated."""
 
+import logging
 import os
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 from fairseq.data import data_utils
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.corpora.data_folder import first_folder, split_digest
 from ctxmt_fairseq.data.binarised import check_sentences
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.text_lines import read_flags
+
+logger = logging.getLogger(__name__)
 
 
 class Split(NamedTuple):
@@ -26,6 +30,25 @@ def check_one_shard(folder: str, split: str, languages: Tuple[str, str]) -> None
     """Refuse a folder that has further parts of a split, which fairseq would append."""
     if os.path.exists(os.path.join(folder, f"{split}1.{'-'.join(languages)}.{languages[0]}.idx")):
         raise BadInput(f"{split}1: shards must be in a folder each; join the folders by {os.pathsep}", folder)
+
+
+def text_digests(cfg: Any) -> Dict[str, str]:
+    """The digests of the source text on which a task trains, and of that on which it validates, by split,
+    where the (first) data folder tells them."""
+    folder = first_folder(cfg.data)
+    found = {split: split_digest(folder, split) for split in (cfg.train_subset, "valid")}
+    return {split: digest for split, digest in found.items() if digest}
+
+
+def warn_of_other_texts(cfg: Any, before: Any) -> None:
+    """Say that a training goes on with another text than that of ``text_digests`` before."""
+    known = before if isinstance(before, dict) else {}
+    others = [split for split, digest in text_digests(cfg).items() if known.get(split, digest) != digest]
+    if others:
+        logger.warning(
+            "the training goes on with another text than before, of %s; --reset-meters forgets the best loss "
+            "on the one before", " and ".join(others)
+        )  # fmt: skip
 
 
 def read_split(

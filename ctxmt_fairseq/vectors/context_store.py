@@ -6,6 +6,7 @@ on one machine share it. ``corpora/store_writer.py`` writes a store.
 
 import dataclasses
 import json
+import logging
 import zlib
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -21,6 +22,7 @@ from ctxmt_fairseq.text.json_files import load_json
 from ctxmt_fairseq.text.text_lines import PathLike
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
+logger = logging.getLogger(__name__)
 HEADER = "store.json"
 VECTORS = "vectors.bin"  # (N, R) of the header's dtype, little-endian
 TEXTS = "texts.txt"  # the texts that were embedded, one per line
@@ -173,9 +175,16 @@ class ContextStore:
         check_files(path, header)
         return cls(path, header)
 
-    def split(self, name: str, expected_sentences: int, digest: Optional[str] = None) -> SentenceContexts:
-        """The contexts of a split, of so many sentences in the data folder, whose source text has this digest
-        (``source_digest`` in the folder's description), if it is known."""
+    def split(
+        self,
+        name: str,
+        expected_sentences: int,
+        digest: Optional[str] = None,
+        metadata_digest: Optional[str] = None,
+    ) -> SentenceContexts:
+        """The contexts of a split, of so many sentences in the data folder, whose source text and metadata
+        have these digests (``source_digest`` in the folder's description), if they are known. A warning says
+        that the metadata are others: a store may be made of any."""
         if name not in self.header.splits:
             known = ", ".join(self.header.splits) or "none"
             what = f"has no contexts of the split {name}, only {known}; ctxmt embed adds them"
@@ -188,6 +197,9 @@ class ContextStore:
         if digest is not None and split["digest"] != digest:
             what = f"the contexts of the split {name} were made from another text"
             raise BadInput(f"{what}; run ctxmt embed again", self.path)
+        if metadata_digest is not None and split.get("metadata_digest", metadata_digest) != metadata_digest:
+            other = "the contexts of the split %s were made from other metadata than the data folder has"
+            logger.warning("%s: " + other + "; ctxmt embed makes them anew", self.path, name)
         shape = self.header.index_shape(name)
         index: np.ndarray = np.memmap(self.path / index_file(name), INDEX_DTYPE, "r", shape=shape)
         own, metadata, texts = index[:, 0], index[:, 1:], partial(stored_texts, self.path)

@@ -126,7 +126,7 @@ COMMANDS = [
             "text.",
             4,
         ),
-        {**TEXT, **given("--joint --separate --spm-type bpe|unigram --workers 1 --character-coverage 0.9")},
+        {**TEXT, **given("--joint --separate --spm-type bpe|unigram --workers 1 --character-coverage 0.99")},
     ),
     Command(
         *("embed preview", "embed data --train text --encoder discrete --dry-run", "text. data", 20),

@@ -49,8 +49,9 @@ def test_results_are_a_table_and_json(demo, corpus, tmp_path):
     assert rows[2] == ["train", str(len(lines)), str(train["contexts"]), str(train["new"])]
     assert f"{store.header.count} distinct texts of {report['contexts']} contexts" in done.stdout
     description = json.loads((corpus / "data" / "ctxmt.json").read_text())
-    digests = {split: part["digest"] for split, part in store.header.splits.items()}
-    assert digests == {split: description["splits"][split]["source_digest"] for split in digests}
+    for mine, name in (("digest", "source_digest"), ("metadata_digest", "metadata_digest")):
+        digests = {split: part[mine] for split, part in store.header.splits.items()}
+        assert digests == {split: description["splits"][split][name] for split in digests}
     done = run("ctxmt", *demo, *DISCRETE)
     assert done.stdout.splitlines()[2].split()[-1] == "0"  # nothing was new
 

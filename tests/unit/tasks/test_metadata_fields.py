@@ -55,6 +55,17 @@ def test_a_training_goes_on_with_its_fields_alone(model):
         task.check_resumed({"store": {"fields": ["plot"]}})
 
 
+def test_a_training_that_goes_on_with_another_text_says_so(model, caplog):
+    task = model.loaded.task
+    known = task.state_dict()["texts"]
+    assert list(known) == ["train"]  # this folder has no other split
+    for before in (known, {}, {"valid": "another"}, None, ["train"]):
+        task.check_resumed({"texts": before})
+    assert not caplog.records
+    task.check_resumed({"texts": {"train": "another"}})
+    assert "goes on with another text than before, of train; --reset-meters" in caplog.text
+
+
 def test_no_training_starts_from_a_model_of_other_tags(tmp_path):
     def start(fields, *options):
         tags = ("--current-vector", "no", "--source-context", "0", "--metadata-fields", fields)

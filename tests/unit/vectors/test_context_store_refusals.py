@@ -80,7 +80,7 @@ def test_a_header_that_cannot_be_right_is_refused(text, changes, message):
         ContextStore.open(folder)
 
 
-def test_what_is_no_store_and_what_is_another_corpus(text):
+def test_what_is_no_store_and_what_is_another_corpus(text, caplog):
     with pytest.raises(BadInput, match="is no context store of ctxmt embed: found no store.json"):
         ContextStore.open(text)
     folder, _ = make_store(text, "train")
@@ -99,6 +99,11 @@ def test_what_is_no_store_and_what_is_another_corpus(text):
     with pytest.raises(BadInput, match="the contexts of the split train were made from another text"):
         store.split("train", 6, digest[::-1])
     assert len(store.split("train", 6, digest).sentences) == 6
+    known = store.header.splits["train"]["metadata_digest"]
+    store.split("train", 6, digest, known)
+    assert not caplog.records
+    store.split("train", 6, digest, known[::-1])
+    assert "of the split train were made from other metadata than the data folder has" in caplog.text
     (folder / "store.json").write_text("{")
     with pytest.raises(BadInput, match=r"store\.json:1: expected JSON"):
         read_header(folder)
