@@ -117,7 +117,7 @@ def _probed(place: FilePlace, record: Any) -> Iterator[Value]:
     rows += [(row, conditions(DOCUMENT, get(place, row, "size", int) + 1, trained))
              for row in get(place, record, "sizes", list)]  # fmt: skip
     signatures = get(place, record, "signatures", dict) if "signatures" in record else {}
-    hows = {measure: how_scored(str(signature)) for measure, signature in signatures.items()}
+    hows = {name: how_scored({"name": name, "signature": of}) for name, of in signatures.items()}
     against, text = f"context against {record.get('against', 'absent')}", record.get("content")
     for row, at in rows:
         for key, measure in PROBED.items():

@@ -163,6 +163,7 @@ def _report(form_set: FormSet, found: Sequence[bool], matching: str) -> Dict[str
     return {
         "name": form_set.name,
         "convention": matching,
+        "content": fingerprint(sorted(map(_content, form_set.examples))),
         **tally(choices),
         "phenomena": tally_groups((each.phenomenon for each in form_set.examples), choices),
         "forms": tally_groups((each.form.lower() for each in form_set.examples), choices),
@@ -195,11 +196,16 @@ def form_table(report: Dict[str, Any]) -> str:
     return aligned_table(rows)
 
 
+def _content(example: ExpectedForm) -> str:
+    """A fingerprint of an example."""
+    return fingerprint([example.form, example.reference])
+
+
 def decision_lines(form_set: FormSet, found: Sequence[bool], matching: str) -> Iterator[str]:
     """JSON lines for ``ctxmt compare contrast``: ``chosen`` is 1 if the form is there, ``correct`` is 1."""
     for example, decision in zip(form_set.examples, found, strict=True):
         record = {"set": form_set.name, "id": example.id, "phenomenon": example.phenomenon,
                   "distance": example.distance, "expected": example.form, "correct": RIGHT.chosen,
-                  "content": fingerprint([example.form, example.reference]),
+                  "content": _content(example),
                   "chosen": (RIGHT if decision else WRONG).chosen, "convention": matching}  # fmt: skip
         yield json.dumps(record, ensure_ascii=False)

@@ -133,7 +133,7 @@ def translations(runs: Sequence[Run], known: Mapping[Any, str]) -> Dict[str, Tab
                         text += f" ± {score['confidence']:.2f}"
                     mark = known.get((run.name, name, score["name"].lower()), "") if alone else ""
                     row = score["name"] if alone else f"{score['name']}, {score['level']}"
-                    how = how_scored(str(score.get("signature", "")))
+                    how = how_scored(score)
                     row = row if hows.setdefault(row, how) == how else f"{row} ({how})"
                     columns[run.name][row] = Cell(text, mark)
         counts = [count for count in sentences if count]  # 0: a run without this translation

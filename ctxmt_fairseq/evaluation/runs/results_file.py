@@ -148,8 +148,10 @@ def results_table(
     return aligned_table([["", *columns], *([row, *(cell(name, row) for name in columns)] for row in rows)])
 
 
-def how_scored(signature: str) -> str:
-    """The parts of sacrebleu's signature by which scores differ; not its version, and not the bootstrap."""
+def how_scored(score: Mapping[str, Any]) -> str:
+    """The parts of sacrebleu's signature by which scores differ; not its version, and not the bootstrap.
+    COMET's has the name of the model, and files of the system: ""."""
+    signature = "" if str(score["name"]).startswith(COMET) else str(score.get("signature", ""))
     return "|".join(part for part in signature.split("|") if part.split(":")[0] not in _ALIKE)
 
 
@@ -160,8 +162,7 @@ def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float, str]]:
         name, level = (get(place, score, key, str) for key in ("name", "level"))
         if level == "sentence" or name.startswith(COMET):
             of_level = "" if level == "sentence" else f", {level}"
-            how = how_scored(str(score.get("signature", "")))
-            yield f"{name.lower()}{of_level}", get(place, score, "score", float), how
+            yield f"{name.lower()}{of_level}", get(place, score, "score", float), how_scored(score)
 
 
 def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:
