@@ -46,10 +46,12 @@ class Europarl(NewCorpus):
 
 
 class Block(NamedTuple):
-    """The lines between two tags, not all of them blank, with the speaker, if known."""
+    """The lines between two tags, not all of them blank, with the speaker, if known, and the ``number`` of
+    the speech, which is the same in all languages (while names are not)."""
 
     speaker: Dict[str, str]
     lines: List[str]
+    number: str = ""
 
     @property
     def filled(self) -> List[str]:
@@ -78,20 +80,21 @@ def read_day(path: PathLike, lenient: bool = False) -> Day:
             block.lines.append(line)
             continue
         day.dropped["tags"] += 1
-        speaker = block.speaker
+        speaker, speech = block.speaker, block.number
         found = {key.lower(): quoted or bare for key, quoted, bare in _ATTRIBUTE.findall(tag["attributes"])}
         name = tag["name"].lower()
         if name == "chapter":
-            chapter, speaker = found.get("id", "").lstrip("0"), {}
+            chapter, speaker, speech = found.get("id", "").lstrip("0"), {}, ""
             key = chapter, seen[chapter]
             seen[chapter] += 1
         elif name == "speaker":
             named = {"speaker": found.get("name"), "language": found.get("language")}
             speaker = {key: value for key, value in named.items() if value}
+            speech = found.get("id", "").lstrip("0")
         if name not in ("chapter", "speaker", "p") or not is_text(line):
             message = f"expected <CHAPTER>, <SPEAKER> or <P>, found <{tag['name']}>"
             day.problems.setdefault(key, BadInput(message, path, number))
-        block = Block(speaker, [])
+        block = Block(speaker, [], speech)
         blocks.append((key, block))
     for key, block in blocks:
         if block.filled:
@@ -119,7 +122,7 @@ def pair_days(pair: Tuple[PathLike, PathLike], skip: bool = False) -> Part:
         raise next(iter(problems.values()), different)
     for key in dict.fromkeys([*sides[0].chapters, *sides[1].chapters]):
         here, there = (side.chapters.get(key, []) for side in sides)
-        shapes = [[bool(block.speaker) for block in blocks] for blocks in (here, there)]
+        shapes = [[(bool(block.speaker), block.number) for block in blocks] for blocks in (here, there)]
         if shapes[0] != shapes[1]:
             problems.setdefault(key, different)
         name = f"{Path(source).name.partition('.')[0]}/{key[0]}".rstrip("/")

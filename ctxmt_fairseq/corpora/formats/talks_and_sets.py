@@ -19,6 +19,8 @@ _TAG = re.compile(
     r"<(?P<end>/?)(?P<name>srcset|refset|tstset|doc|src|ref|hyp|seg|speaker|title|keywords)\b(?P<attributes>[^<>]*)>",
     re.IGNORECASE,
 )
+_COMMENT = re.compile(r"<!--(?:(?!-->).)*-->", re.DOTALL)
+_CDATA = re.compile(r"<!\[CDATA\[((?:(?!\]\]>).)*)\]\]>", re.DOTALL)
 _ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'/>]+)")
 _KINDS = {"srcset": "src", "refset": "ref", "tstset": "hyp", "src": "src", "ref": "ref", "hyp": "hyp"}
 _DOCID = re.compile(
@@ -168,6 +170,8 @@ def _check_utf8(side: Side, document: str, text: str, path: PathLike, line: Opti
 def read_segments(text: str, path: PathLike) -> Iterator[Segment]:
     """Read the segments of SGM (``<srcset>``, ``<refset>``) or of XML since 2021 (``<doc>``, ``<src>``,
     ``<ref>``); messages call the file ``path``."""
+    text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    text = _CDATA.sub(lambda found: html.escape(found[1], quote=False), text)
     inside: Dict[str, Dict[str, str]] = {}  # the elements that are open, with their attributes
     start = 0
     for tag in _TAG.finditer(text):

@@ -17,6 +17,10 @@ LARGEST = 1 << 28  # bytes of a file that is kept in memory
 _OTHERS = {  # a file with such an ending holds no sentences, line by line
     **dict.fromkeys((".docx", ".odt", ".rtf", ".pdf", ".epub"), "save it as text, a paragraph a line"),
     **dict.fromkeys((".pptx", ".xlsx", ".ods", ".csv"), "save it as .tsv"),
+    ".markdown": "call it .md",
+    ".pot": "call it .po",
+    ".xhtml": "call it .html",
+    ".ndjson": "call it .jsonl",
 }
 
 

@@ -37,7 +37,9 @@ class InlineElements:
             if name in _AROUND_TEXT and "no" != child.get("translate") and "protected" != child.get("mtype"):
                 text += f"<{tag}>{self._text(child)}</{tag}>"
             else:
-                text += f"</{tag}/>" if name in _CLOSING else f"<{tag}/>"
+                one = f"</{tag}/>" if name in _CLOSING else f"<{tag}/>"
+                breaks = "lb" in (child.get("ctype"), str(child.get("subType")).rpartition(":")[2])
+                text += f" {one} " if breaks else one  # a line's last word and the next one's first are two
             text += child.tail or ""
         return text
 

@@ -1,11 +1,12 @@
 """Shares out a translation over the places of its source, and brings back what must not change."""
 
 import bisect
+import html
 import itertools
 import logging
 import re
 from collections import Counter
-from typing import Iterator, List, Optional, Sequence, Tuple
+from typing import Callable, Iterator, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import named
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
@@ -93,20 +94,23 @@ def _nearest(rising: Sequence[int], wanted: float, least: int, most: int) -> int
     return place - 1 if place > least and wanted - rising[place - 1] <= rising[place] - wanted else place
 
 
-def without(pattern: "re.Pattern[str]", text: str) -> Tuple[str, List[Tuple[float, str]]]:
-    """A text without what a pattern finds, and the finds with their places: the share of the text before."""
-    bare = pattern.sub("", text)
-    found, before = [], 0
+def without(
+    pattern: "re.Pattern[str]", text: str, read: Callable[[str], str] = str
+) -> Tuple[str, List[Tuple[float, str]]]:
+    """A text, as it is ``read``, without what a pattern finds, and the finds with their places: the share of
+    the text before."""
+    bare = read(pattern.sub("", text))
+    found, place, at = [], 0, 0
     for match in pattern.finditer(text):
-        place = match.start() - before
-        before += len(match[0])
+        place += len(read(text[at : match.start()]))
+        at = match.end()
         found.append((place / len(bare) if bare.strip() else 0.0, match[0]))
     return bare, found
 
 
-def put_back(text: str, found: Sequence[Tuple[float, str]]) -> str:
-    """Put finds into a text at their shares of it: what closes behind a word, all else before one, with the
-    word's punctuation or without; those at either end stay there."""
+def put_back(text: str, found: Sequence[Tuple[float, str]], write: Callable[[str], str] = str) -> str:
+    """Put finds into a text, which ``write`` escapes, at their shares of it: what closes behind a
+    word, all else before one, with the word's punctuation or without; those at either end stay there."""
     before_words, behind_words = {0, len(text)}, {0, len(text)}
     for start, word in _placed_words(text):
         end = start + len(word)
@@ -120,9 +124,14 @@ def put_back(text: str, found: Sequence[Tuple[float, str]]) -> str:
         before[each] += 1
         own = borders[closes]
         place = max(at, own[_nearest(own, share * len(text), 0, len(own) - 1)])
-        parts += [text[at:place], each]
+        parts += [write(text[at:place]), each]
         at = place
-    return "".join([*parts, text[at:]])
+    return "".join([*parts, write(text[at:])])
+
+
+def escaped(text: str) -> str:
+    """A text as HTML and WebVTT have it."""
+    return html.escape(text, quote=False)
 
 
 def with_kept(source: str, translation: str) -> Tuple[str, int]:

@@ -194,8 +194,7 @@ def _groups(
             groups.append([text])
     for group in groups:
         text = " ".join(group)
-        text, tags = layout.without(tag, text.replace("\\h", " ") if tag is _BLOCK else text)
-        text = read(text)
+        text, tags = layout.without(tag, text.replace("\\h", " ") if tag is _BLOCK else text, read)
         found = _SPEAKER.match(text) if speakers > 1 else None
         speaker = found[0] if found else ""
         yield _Group(cue, group, speaker, text[len(speaker) :], tags)
@@ -222,5 +221,5 @@ def _laid_out(group: _Group, parts: Sequence[str], tag: "re.Pattern[str]", escap
     """The lines of a group: as many as before, if there are words enough."""
     text = group.speaker + (" ".join(filter(None, parts)) or EMPTY).replace("-->", "->")
     lines = layout.shared_out(text, [layout.weight(tag.sub("", line)) for line in group.lines])
-    text = "\n".join(filter(None, lines))
-    return layout.put_back(html.escape(text, quote=False) if escaped else text, group.tags).split("\n")
+    write = layout.escaped if escaped else str
+    return layout.put_back("\n".join(filter(None, lines)), group.tags, write).split("\n")

@@ -69,8 +69,9 @@ class Toolkit(FileFormat):
 
     def _bare(self, text: str) -> Tuple[str, List[Tuple[float, str]]]:
         """A text as it is read, without its markup, and the markup with its places."""
-        bare, markup = layout.without(_TAGS if self.html else _MARKUP, _BREAK.sub(r" \g<0>", text))
-        return " ".join(html.unescape(bare).split()) if self.html else bare, markup
+        how = (_TAGS, html.unescape) if self.html else (_MARKUP, str)
+        bare, markup = layout.without(how[0], _BREAK.sub(r" \g<0>", text), how[1])
+        return " ".join(bare.split()) if self.html else bare, markup
 
     def documents(self, languages: Tuple[str, str]) -> InputDocuments:
         cut = sentence_cutter(languages[0])
@@ -84,8 +85,8 @@ class Toolkit(FileFormat):
             for text, (_, markup), each in zip(self.texts, bare, parts, strict=True):
                 lines = ((part, layout.in_lines_of(part, next(rest))) for part in each)
                 translated = "".join(itertools.starmap(layout.in_place_of, lines))
-                escaped = html.escape(translated, quote=False) if self.html else translated
-                made[text] = layout.put_back(escaped, markup) if each else text
+                write = layout.escaped if self.html else str
+                made[text] = layout.put_back(translated, markup, write) if each else text
             file = self._filled(made, languages)[0]
             ends = "\r\n" in self.content and "\r" not in file  # which its reader has made \n
             return file.replace("\n", "\r\n") if ends else file
@@ -144,7 +145,7 @@ class Toolkit(FileFormat):
             store.settargetlanguage(language)
         left_out = 0
         for unit in store.units:
-            if not unit.istranslatable() or _has_translation(unit):
+            if not unit.istranslatable() or _is_within_kept(unit) or _has_translation(unit):
                 continue
             inline = InlineElements(unit.source_dom, self.mark) if kind != "po" else None
             sources = [inline.text] if inline else getattr(unit.source, "strings", [unit.source])
@@ -154,6 +155,8 @@ class Toolkit(FileFormat):
             elif fill:
                 count = len(getattr(unit.target, "strings", forms))  # one: it is for all numbers
                 plural = (forms[:1] + forms[1:] * max(1, count - 1))[-count:]
+                known = getattr(unit.target, "strings", [])  # some forms may have a translation
+                plural = [*map(_first_said, itertools.zip_longest(known, plural, fillvalue=""))]
                 unit.target = forms[0] if len(forms) == 1 else plural
                 if inline:
                     inline.fill(unit.target_dom, forms[0])
@@ -177,9 +180,20 @@ def _storage(name: str) -> Any:
     return import_of_extra(f"translate.storage.{name}", "files", needs)
 
 
+def _first_said(texts: Tuple[Any, str]) -> str:
+    return str(texts[0]) or texts[1]
+
+
+def _is_within_kept(unit: Any) -> bool:
+    """Whether what is around a unit of XLIFF says for it that nothing is translated."""
+    element: Any = getattr(unit, "xmlelement", None)
+    around = [] if element is None else [element, *element.iterancestors()]
+    return next((said for node in around if (said := node.get("translate"))), "yes") == "no"
+
+
 def _has_translation(unit: Any) -> bool:
     """Whether a unit has a target; a copy of its source with a state that says that it is none is none."""
-    if not any(map(str, getattr(unit.target, "strings", [unit.target or ""]))):
+    if not all(map(str, getattr(unit.target, "strings", [unit.target or ""]))):
         return False
     element: Any = getattr(unit, "xmlelement", None)  # of XLIFF
     nodes = [] if element is None else [element, *element.iterfind("{*}target")]

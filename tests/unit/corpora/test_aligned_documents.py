@@ -6,7 +6,7 @@ import re
 import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files, read_tagged_talks
+from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files, read_segments, read_tagged_talks
 from tests.helpers.corpus_files import convert
 
 TAGS_EN = """<doc docid="1" genre="lectures">
@@ -75,6 +75,16 @@ XML = """<?xml version='1.0' encoding='utf-8'?>
 <hyp system="S1"><seg id="1">V</seg></hyp></doc>
 </collection></dataset>
 """
+
+
+def test_comments_are_no_text_and_cdata_is():
+    withdrawn = '<!-- <ref lang="de"><seg id="1">Not this.\n</seg></ref> -->'
+    text = XML.replace("<ref", f"{withdrawn}<ref", 1).replace(
+        "A &amp; B", "A <![CDATA[&amp; <b>]]> <!-- no -->B"
+    )
+    known, found = ([*read_segments(each, "x")] for each in (XML, text))
+    assert found[0].text == "A &amp; <b> B"
+    assert found[1:] == known[1:] and len(known) == 12
 
 
 @pytest.fixture

@@ -105,6 +105,11 @@ def test_europarl_refusals(corpus, days, tmp_path, capsys):
 
     write(tmp_path / "de" / "ep-00-01-18.txt", "<CHAPTER ID=2>\nx\n")
     assert "18.txt: expected the chapters and speakers of" in refused(*days)
+    day = "<CHAPTER ID=1>\n<SPEAKER ID={} NAME={}>\nx\n"
+    for side, number in (("en", "02"), ("de", 3)):
+        write(tmp_path / side / "ep-00-01-18.txt", day.format(number, side))
+    assert "18.txt: expected the chapters and speakers of" in refused(*days)
+    write(tmp_path / "en" / "ep-00-01-18.txt", "<CHAPTER ID=1>\nen\n")
     write(tmp_path / "de" / "ep-00-01-18.txt", "<TITLE>\nx\n")
     assert "18.txt:1: expected <CHAPTER>, <SPEAKER> or <P>, found <TITLE>" in refused(*days)
     write(tmp_path / "de" / "ep-00-01-18.txt", "\n<P>\n")

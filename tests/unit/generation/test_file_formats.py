@@ -140,6 +140,10 @@ def test_formats_by_name(monkeypatch):
     )
     with pytest.raises(BadInput, match="docx: files of the kind .docx are not read: save it as text"):
         file_format("x.docx")
+    with pytest.raises(
+        BadInput, match="a.markdown.gz: files of the kind .markdown are not read: call it .md"
+    ):
+        file_format("a.markdown.gz")
 
     class Mine(FileFormat):
         def documents(self, languages):

@@ -29,6 +29,9 @@ def test_messages_of_programs(toolkit, tmp_path, caplog):
     assert read[3].rstrip() == 'msgid "Done"\nmsgstr "Fini"' and "1 tags and placeholders" in caplog.text
     one = PO.replace("nplurals=3", "nplurals=1").replace('msgstr[1] ""\nmsgstr[2] ""\n', "")
     assert 'msgstr[0] "%d files"\n' in translated(toolkit, tmp_path / "a.po", one)[1]
+    half = PO.replace('msgstr[0] ""', 'msgstr[0] "un fichier"')
+    text = translated(toolkit, tmp_path / "a.po", half)[1]
+    assert 'msgstr[0] "un fichier"\nmsgstr[1] "%d files"\nmsgstr[2] "%d files"' in text
     sentences, text = translated(toolkit, tmp_path / "a.xliff", XLIFF, str.upper)
     assert sentences == [["Hello big world", "Bye"]] and text.count("<target") == 3
     assert 'state="needs-review-translation">BYE</target>' in text
@@ -67,6 +70,20 @@ def test_elements_that_come_out_in_another_order_are_left(toolkit, tmp_path, cap
     _, text = translated(toolkit, tmp_path / "a.xliff", content, code_first)
     assert text.count("<target") == 2 and '<x id="2"/>` now</source>\n      </trans-unit>' in text
     assert "a.xliff: 1 texts are not translated, because their elements" in caplog.text
+
+
+def test_what_is_around_a_text_may_say_that_it_is_not_translated(toolkit, tmp_path):
+    content = XLIFF.replace("<body>", '<body><group translate="no">').replace("</body>", "</group></body>")
+    assert "<group" in content and not translated(toolkit, tmp_path / "a.xliff", content)[0]
+    one = content.replace('id="2"', 'id="2" translate="yes"')
+    assert translated(toolkit, tmp_path / "a.xliff", one)[0] == [["Bye"]]
+
+
+@pytest.mark.parametrize("element", ['<x id="1" ctype="lb"/>', '<ph id="1" subType="xlf:lb"/>'])
+def test_a_line_break_is_between_words(toolkit, tmp_path, element):
+    content = XLIFF.replace("Bye", f"One cat{element}Two dogs")
+    sentences, text = translated(toolkit, tmp_path / "a.xliff", content, str.upper)
+    assert sentences[0][1] == "One cat Two dogs" and re.search(r">ONE CAT <[^<>]*/> ?TWO DOGS<", text)
 
 
 def test_second_xliff(toolkit, tmp_path):
@@ -136,6 +153,10 @@ def test_what_a_page_says_of_itself_is_no_sentence(toolkit, tmp_path):
 @pytest.mark.parametrize(
     "content",
     [
+        # References are shorter than they are written.
+        "<p>one&nbsp;two&nbsp;three&nbsp;four&nbsp;five <a href=u>cat</a> seven eight</p>".replace(
+            "&nbsp;", " &amp; "
+        ),
         # Attributes of tags within a text, and those that are no text.
         """<P>Cat <a title="cat &amp; &quot;" href="?a=1&amp;copy=2">cat</a> b <img alt="cat"> cat.</p>""",
         """<p data-b='{"a": 1}' b='x > y'>cat</p><b>&nbsp;&copy;</b><p>cat <BR CLASS=a> cat</p>""",
