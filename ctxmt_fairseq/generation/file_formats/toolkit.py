@@ -143,6 +143,11 @@ class Toolkit(FileFormat):
         store = getattr(_storage(kind), _STORES[kind]).parsestring(self.content.encode())
         if second and fill and not store.gettargetlanguage():  # without it no targets are allowed
             store.settargetlanguage(language)
+        said = str(store.gettargetlanguage() or language)
+        if fill and re.split("[-_]", said.lower())[0] != re.split("[-_]", language.lower())[0]:
+            logger.warning(
+                "%s: is to be translated to %s, as it says, and gets %s", self.path, said, language
+            )
         left_out = 0
         for unit in store.units:
             if not unit.istranslatable() or _is_within_kept(unit) or _has_translation(unit):

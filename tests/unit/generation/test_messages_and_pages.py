@@ -86,6 +86,20 @@ def test_a_line_break_is_between_words(toolkit, tmp_path, element):
     assert sentences[0][1] == "One cat Two dogs" and re.search(r">ONE CAT <[^<>]*/> ?TWO DOGS<", text)
 
 
+def test_a_file_for_another_language_is_named(toolkit, tmp_path, caplog):
+    for content, ending in ((XLIFF, "xliff"), (PO, "po"), (XLIFF_2, "xlf")):
+        translated(toolkit, tmp_path / f"a.{ending}", content)
+    assert "is to be translated to" not in caplog.text
+    header = '"Content-Type: text/plain; charset=UTF-8\\n"\n'
+    assert header in PO
+    translated(toolkit, tmp_path / "b.po", PO.replace(header, f'{header}"Language: fr_CA\\n"\n'))
+    assert "is to be translated to" not in caplog.text
+    translated(toolkit, tmp_path / "b.po", PO.replace(header, f'{header}"Language: es\\n"\n'))
+    assert "b.po: is to be translated to es, as it says, and gets fr" in caplog.text
+    translated(toolkit, tmp_path / "c.xlf", XLIFF_2.replace("srcLang=", 'trgLang="de" srcLang='))
+    assert "c.xlf: is to be translated to de, as it says, and gets fr" in caplog.text
+
+
 def test_second_xliff(toolkit, tmp_path):
     sentences, text = translated(toolkit, tmp_path / "a.xlf", XLIFF_2, str.upper)
     assert sentences == [["One.", "A b"]] and 'trgLang="fr"' in text and text.count("<target") == 3
