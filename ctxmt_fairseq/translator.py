@@ -174,7 +174,8 @@ class Translator:
         self, documents: Iterable[Sequence[str]], contexts: Any = None, **search: Any
     ) -> Iterator[List[str]]:
         """Yield the translation of one document after the other, as they come and end:
-        ``documents_at_once`` are taken at a time, so there may be any number of them.
+        ``documents_at_once`` are taken at a time, with as many of ``contexts``, so there may be any number of
+        them.
 
         Args, raises:
             as ``translate``; errors count documents from the first of those that are taken together.

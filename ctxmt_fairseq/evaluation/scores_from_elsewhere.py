@@ -56,7 +56,7 @@ def _score(line: str, candidate: Dict[str, Any], path: PathLike, number: int) ->
     if not -math.inf < score[0] <= 0 < score[1] < 2**63:
         raise place.error(
             "expected the sum of the tokens' log-probabilities (0 or less) and their number, as in -12.5 7, "
-            f"found {line.rstrip()!r}"
+            f"found {line.rstrip()[:80]!r}"
         )
     return CandidateScore(*score, *score)
 

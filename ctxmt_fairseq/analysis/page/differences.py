@@ -77,8 +77,9 @@ def choices(runs: Sequence[Run], sets: Sequence[ContrastiveSet], count: int) -> 
         turns: Counter = Counter()
         for example in suite.examples:
             each = {name: one.get((suite.name, example.id)) for name, one in outcomes.items()}
+            content = content_of(example)
             for name, one in each.items():
-                if one and one.content and one.content != content_of(example):
+                if one and one.content and one.content != content:
                     what = f"{example.id} of {suite.name} is another example than in --sets"
                     raise BadInput(what, files[name])
             right = [name for name, one in each.items() if one and one.correct]

@@ -19,8 +19,8 @@ _TAG = re.compile(
     r"<(?P<end>/?)(?P<name>srcset|refset|tstset|doc|src|ref|hyp|seg|speaker|title|keywords)\b(?P<attributes>[^<>]*)>",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"<!--(?:(?!-->).)*-->", re.DOTALL)
-_CDATA = re.compile(r"<!\[CDATA\[((?:(?!\]\]>).)*)\]\]>", re.DOTALL)
+_COMMENT = re.compile("<!--.*?-->", re.DOTALL)
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'/>]+)")
 _KINDS = {"srcset": "src", "refset": "ref", "tstset": "hyp", "src": "src", "ref": "ref", "hyp": "hyp"}
 _DOCID = re.compile(
@@ -170,6 +170,10 @@ def _check_utf8(side: Side, document: str, text: str, path: PathLike, line: Opti
 def read_segments(text: str, path: PathLike) -> Iterator[Segment]:
     """Read the segments of SGM (``<srcset>``, ``<refset>``) or of XML since 2021 (``<doc>``, ``<src>``,
     ``<ref>``); messages call the file ``path``."""
+    for begin, end in (("<!--", "-->"), ("<![CDATA[", "]]>")):  # all are closed, so the patterns are linear
+        last = text.rfind(begin)
+        if last >= 0 and text.find(end, last) < 0:
+            raise BadInput(f"{begin} is not closed", path, text.count("\n", 0, last) + 1)
     text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
     text = _CDATA.sub(lambda found: html.escape(found[1], quote=False), text)
     inside: Dict[str, Dict[str, str]] = {}  # the elements that are open, with their attributes

@@ -109,8 +109,8 @@ def without(
 
 
 def put_back(text: str, found: Sequence[Tuple[float, str]], write: Callable[[str], str] = str) -> str:
-    """Put finds into a text, which ``write`` escapes, at their shares of it: what closes behind a
-    word, all else before one, with the word's punctuation or without; those at either end stay there."""
+    """Put finds into a text, which ``write`` escapes, at their shares of it: what closes behind a word, all
+    else before one, with the word's punctuation or without; those at either end stay there."""
     before_words, behind_words = {0, len(text)}, {0, len(text)}
     for start, word in _placed_words(text):
         end = start + len(word)

@@ -161,7 +161,8 @@ class Toolkit(FileFormat):
                 count = len(getattr(unit.target, "strings", forms))  # one: it is for all numbers
                 plural = (forms[:1] + forms[1:] * max(1, count - 1))[-count:]
                 known = getattr(unit.target, "strings", [])  # some forms may have a translation
-                plural = [*map(_first_said, itertools.zip_longest(known, plural, fillvalue=""))]
+                both = itertools.zip_longest(known, plural, fillvalue="")
+                plural = [str(one) or other for one, other in both]
                 unit.target = forms[0] if len(forms) == 1 else plural
                 if inline:
                     inline.fill(unit.target_dom, forms[0])
@@ -185,10 +186,6 @@ def _storage(name: str) -> Any:
     return import_of_extra(f"translate.storage.{name}", "files", needs)
 
 
-def _first_said(texts: Tuple[Any, str]) -> str:
-    return str(texts[0]) or texts[1]
-
-
 def _is_within_kept(unit: Any) -> bool:
     """Whether what is around a unit of XLIFF says for it that nothing is translated."""
     element: Any = getattr(unit, "xmlelement", None)
@@ -198,7 +195,8 @@ def _is_within_kept(unit: Any) -> bool:
 
 def _has_translation(unit: Any) -> bool:
     """Whether a unit has a target; a copy of its source with a state that says that it is none is none."""
-    if not all(map(str, getattr(unit.target, "strings", [unit.target or ""]))):
+    forms = getattr(unit.target, "strings", [unit.target or ""])
+    if not forms or not all(map(str, forms)):
         return False
     element: Any = getattr(unit, "xmlelement", None)  # of XLIFF
     nodes = [] if element is None else [element, *element.iterfind("{*}target")]

@@ -85,6 +85,11 @@ def test_comments_are_no_text_and_cdata_is():
     known, found = ([*read_segments(each, "x")] for each in (XML, text))
     assert found[0].text == "A &amp; <b> B"
     assert found[1:] == known[1:] and len(known) == 12
+    for begin in ("<!-- ", "<![CDATA["):
+        with pytest.raises(BadInput, match=re.escape(f"x:4: {begin.strip()} is not closed")):
+            [*read_segments(XML.replace("C</seg>", f"{begin}C</seg>"), "x")]
+        with pytest.raises(BadInput, match="is not closed"):  # at once, however many there are
+            [*read_segments(begin * 200_000, "x")]
 
 
 @pytest.fixture
