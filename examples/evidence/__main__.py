@@ -92,7 +92,7 @@ def train(place: Workplace, row: str, seed: int) -> None:
             corpus.find(place, system.text, finders)
     with place.held(f"text of {system.text.name}"):
         if stage.finds == "tags":
-            corpus.prepare(place, system.text, "data-pronouns")
+            corpus.prepare(place, system.text, "data-pronouns" if system.text.has_parts else "data")
             corpus.tag(place, system.text)
         corpus.prepare(place, system.text, stage.data)
         if system.embeds:

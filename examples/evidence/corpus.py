@@ -81,20 +81,22 @@ def find(place: Workplace, text: Text, finders: systems.Finders) -> None:
             chosen |= _marks(selected)
     shutil.copyfile(folder / "pronouns.current", folder / f"{kind}weighted.current")
     _write_marks(folder / f"{kind}selected.current", chosen)
-    _copy_context(folder, text, f"{kind}weighted", f"{kind}selected")
+    _copy_text(folder, text, "context", f"{kind}weighted", f"{kind}selected")
     (folder / found).touch()
 
 
 def tag(place: Workplace, text: Text) -> None:
     """Write the text of ``tagged`` and ``upsampled``, once: ``text/pronouns`` and ``text/context``, with the
-    tags of their words."""
+    tags of their words. Of a text without these parts both are ``text/train``."""
     folder = place.home(text) / "text"
     if not (folder / "found.tags.jsonl").exists():
         languages = ("--source-lang", "en", "--target-lang", text.target)
+        whole = "context" if text.has_parts else "train"
         for part, current in (("tagged", "pronouns"), ("upsampled", "context")):
-            shutil.copyfile(folder / f"{current}.current", folder / f"{part}.current")
-            _copy_context(folder, text, part)
-        ctxmt("corpus", "tag", folder / "context", *languages, "--output", folder / "found.tags.jsonl")
+            if text.has_parts:
+                shutil.copyfile(folder / f"{current}.current", folder / f"{part}.current")
+            _copy_text(folder, text, whole, part)
+        ctxmt("corpus", "tag", folder / whole, *languages, "--output", folder / "found.tags.jsonl")
 
 
 def embed(place: Workplace, text: Text, folder: str) -> None:
@@ -126,20 +128,20 @@ def _preprocess(place: Workplace, text: Text, name: str) -> None:
         shutil.copyfile(home / "text" / found, home / name / f"train.en-{text.target}.{ending}")
 
 
-def _copy_context(folder: Path, text: Text, *parts: str) -> None:
+def _copy_text(folder: Path, text: Text, whole: str, *parts: str) -> None:
     for part, kind in itertools.product(parts, text.kinds):
-        shutil.copyfile(folder / f"context.{kind}", folder / f"{part}.{kind}")
+        shutil.copyfile(folder / f"{whole}.{kind}", folder / f"{part}.{kind}")
 
 
 def _write_text(place: Workplace, text: Text, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     splits = {split: _documents(place, text, split) for split in text.splits}
     train, valid = splits["train"], splits["valid"]
-    if "test" in splits:
-        dev, test = valid, splits["test"]
-    else:
+    if text.has_parts:
         dev, test = valid[::2], valid[1::2]
         _write_context(folder, text, train)
+    else:
+        dev, test = valid, splits["test"]
     for name, documents in (("train", train), ("dev", dev), ("test", test)):
         _write(folder / name, text, itertools.chain(*documents))
     if place.smoke and text.suite:

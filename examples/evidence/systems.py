@@ -68,6 +68,7 @@ STAGES = {
     "tagged": _second("data-tagged", 10000, f"{LONG} --token-weights pronoun=5", finds="tags"),
     "short": _second("data-context", 2800),
     "help": _second("data", 6000, LONG),
+    "help-tagged": _second("data-tagged", 6000, f"{LONG} --token-weights tags", finds="tags"),
 }
 
 # --max-tokens counts a batch's context too: with these sizes an update of the second stage has about as many
@@ -236,6 +237,7 @@ for language in ("de", "fr"):
             HELP[language],
             family=f"{language}-help-",
         )
+OF_HELP["fr-help-s2to2+restart+tags"] = replace(OF_HELP["fr-help-s2to2+restart"], stage="help-tagged")
 SYSTEMS = {**REQUIRED, **NEEDS, **FURTHER, **GRUS, **OF_HELP}
 # What finds for others, and what did not suffice: evaluated, and run by name alone.
 ATTEMPTS: Dict[str, System] = {

@@ -25,6 +25,11 @@ class Text:
         """Endings of a split's files."""
         return "en", self.target, "docids"
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether the second stage learns from parts of the training text (``corpus.PARTS``)."""
+        return "test" not in self.splits
+
 
 SUBTITLES = Text("en-fr-subtitles", "fr", ("train", "valid"), "contrastive/en-fr-pronouns")
 HELP: Dict[str, Text] = {language: Text(f"en-{language}-help", language) for language in ("de", "fr")}

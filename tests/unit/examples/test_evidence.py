@@ -196,11 +196,35 @@ def test_where_context_matters_is_found_by_the_finders_first(evidence, place, ca
     assert calls == [first[0], ("train", "sentence", 1), first[1], *itertools.chain(*others), *found]
 
 
-def test_tags_need_no_finder(evidence, place, calls):
-    evidence.driver.main(["gated+tags.1"])
-    prepared = ["data-pronouns", "tag", "data-tagged"]
-    start, row = ("train", "sentence", 1), ("train", "gated+tags", 1)
-    assert calls == [*prepared, start, row, ("evaluate", "gated+tags", 1)]
+@pytest.mark.parametrize(
+    ("row", "start", "data"),
+    [
+        ("gated+tags", "sentence", "data-pronouns"),
+        ("fr-help-s2to2+restart+tags", "fr-help-sentence", "data"),
+    ],
+)
+def test_tags_need_no_finder(evidence, place, calls, monkeypatch, row, start, data):
+    monkeypatch.setattr(evidence.workplace.Workplace, "check", lambda *_: None)
+    evidence.driver.main([f"{row}.1"])
+    trained = [("train", start, 1), ("train", row, 1)]
+    assert calls == [data, "tag", "data-tagged", *trained, ("evaluate", row, 1)]
+
+
+def test_tags_of_whole_pages_are_those_of_all_their_sentences(evidence, place, monkeypatch):
+    def ctxmt(command, *arguments):
+        given = dict(zip(arguments, arguments[1:], strict=False))
+        assert command == "corpus" and arguments[1] == place.home(pages) / "text" / "train"
+        given["--output"].write_text("tags\n")
+
+    monkeypatch.setattr(evidence.corpus, "ctxmt", ctxmt)
+    pages = evidence.texts.HELP["fr"]
+    text = place.home(pages) / "text"
+    text.mkdir(parents=True)
+    for kind in pages.kinds:
+        (text / f"train.{kind}").write_text(f"{kind}\n")
+    evidence.corpus.tag(place, pages)
+    assert not list(text.glob("*.current"))
+    assert [(text / f"tagged.{kind}").read_text() for kind in pages.kinds] == ["en\n", "fr\n", "docids\n"]
 
 
 @pytest.mark.parametrize("finders", ["whole", "halves"])
