@@ -166,12 +166,15 @@ class MetadataContextTask(ContextTask):
         names = self.options["metadata_fields"]
         return None if names == "all" else [] if names == "none" else names.split(",")
 
-    def _chosen(self, contexts: SentenceContexts) -> SentenceContexts:
-        """Leave the metadata that ``--metadata-fields`` names, and prompts."""
+    def _is_chosen(self, field: str) -> bool:
+        """Whether ``--metadata-fields`` names this field, or it is a prompt."""
         wanted = self._wanted_fields
-        if wanted is None:
+        return wanted is None or field in wanted or is_prompt(field)
+
+    def _chosen(self, contexts: SentenceContexts) -> SentenceContexts:
+        if self._wanted_fields is None:
             return contexts
-        columns = [at for at, name in enumerate(contexts.fields) if name in wanted or is_prompt(name)]
+        columns = [at for at, name in enumerate(contexts.fields) if self._is_chosen(name)]
         return dataclasses.replace(
             contexts,
             metadata=contexts.metadata[:, columns],
@@ -182,15 +185,15 @@ class MetadataContextTask(ContextTask):
         self, sentences: Sequence[str], metadata: Sequence[Mapping[str, str]], device: str = "cpu"
     ) -> SentenceContexts:
         """Embed contexts of new text as in training; texts under the field "" stay as they are."""
+        self._check_fields(list(dict.fromkeys(field for values in metadata for field in values)))
+        metadata = [{name: values[name] for name in values if self._is_chosen(name)} for values in metadata]
         given = self.cfg.text_encoder
         if given not in self._encoders:
             known = self._know("encoder"), self.known.get("dimension")
             self._encoders[given] = known_encoder(*known, given, device)
         steps = TextSteps.load(self._folder, self.cfg.source_lang)
         sentences = [steps.surface(sentence) for sentence in sentences]
-        contexts = contexts_of(self._encoders[given], sentences, metadata)
-        self._check_fields(contexts.fields)
-        return self._chosen(contexts)
+        return contexts_of(self._encoders[given], sentences, metadata)
 
     def _check_fields(self, given: Sequence[str]) -> None:
         """Refuse a chosen field that neither the training's store nor new text has; where none is chosen,

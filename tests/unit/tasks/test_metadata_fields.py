@@ -41,6 +41,16 @@ def test_a_chosen_field_is_one_of_the_training_or_of_the_text(model):
     model.loaded.with_options(metadata_fields="plot").contexts_of(["a"], [{"plot": "A storm."}])
 
 
+def test_what_is_left_out_is_not_embedded(model):
+    chosen = model.loaded.with_options(metadata_fields="plot")
+    metadata = [{"plot": "A storm.", "genre": "Drama", "prompt": "Formal"}]
+    found, plain = (
+        chosen.contexts_of(["a"], each) for each in (metadata, [{"plot": "A storm.", "prompt": "Formal"}])
+    )
+    assert found.fields == plain.fields == ("plot", "prompt")
+    assert found.vectors.shape == plain.vectors.shape and (found.vectors == plain.vectors).all()
+
+
 def test_a_checkpoint_that_does_not_say_its_fields_is_read(model, caplog, monkeypatch):
     monkeypatch.delitem(model.loaded.task.known, "fields")
     assert "plot" in model.loaded.contexts_of(["a"], [{"plot": "A storm."}]).fields and not caplog.records
