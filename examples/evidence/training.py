@@ -48,14 +48,16 @@ def meaning(flags: Sequence[str]) -> Dict[str, List[str]]:
 
 def precision(place: Workplace, row: str, seed: int) -> List[str]:
     """Flags, as they were when the run was begun: its checkpoint fits no other precision. A series whose
-    control was trained in float32 goes on so on any machine."""
+    control (of this text, or else of the subtitles) was trained in float32 goes on so on any machine."""
     if not systems.ALL[row].amp:
         return []
-    path, control = _begun(place, row, seed), place.result(systems.control_of(row), 1)
+    path = _begun(place, row, seed)
     if path.exists():
         fast = "--amp" in load_json(path)["train"]
     else:
-        fast = has_fast_products() and not (control.exists() and "--amp" not in load_json(control)["train"])
+        controls = (place.result(control, 1) for control in (systems.control_of(row), "control"))
+        known = next((load_json(control)["train"] for control in controls if control.exists()), ["--amp"])
+        fast = has_fast_products() and "--amp" in known
     return ["--amp"] if fast else []
 
 

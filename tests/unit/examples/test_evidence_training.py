@@ -48,7 +48,10 @@ def test_a_run_has_the_precision_of_its_control(evidence, place, monkeypatch):
     control.parent.mkdir(parents=True, exist_ok=True)
     for given, expected in (([], False), (["--amp"], True)):
         control.write_text(json.dumps({"train": given}))
-        assert ("--amp" in evidence.training.flags(place, "gated", 2)) == expected
+        for row in ("gated", "fr-help-control", "fr-help-s2to2"):
+            assert ("--amp" in evidence.training.flags(place, row, 2)) == expected
+    place.result("fr-help-control", 1).write_text(json.dumps({"train": []}))
+    assert "--amp" not in evidence.training.flags(place, "fr-help-s2to2", 1)
     monkeypatch.setattr(evidence.training, "has_fast_products", lambda: False)
     assert "--amp" not in evidence.training.flags(place, "gated", 2)
 
