@@ -37,13 +37,18 @@ class ScoreForms(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.evaluation import expected_forms, metrics
+        from ctxmt_fairseq.text.text_lines import check_count, iterate_lines, read_sentences
 
         forms = expected_forms.read_forms(self.set)
+        if self.current:  # of two files of unlike length the flags belong to the set
+            flags = sum(1 for _ in iterate_lines(self.current))
+            translated = read_sentences(self.hypothesis)
+            check_count(translated, flags, self.current, self.hypothesis, metrics.REALIGN)
         translations = metrics.read_translation(self.hypothesis, [], current=self.current).hypotheses
         if len(translations) != len(forms.examples):
             raise BadInput(
                 f"expected a translation of each of the {len(forms.examples)} examples of {self.set}, found "
-                f"{len(translations)}",
+                f"{len(translations)}{metrics.REALIGN}",
                 self.hypothesis,
             )
         found = expected_forms.decide(forms, translations, self.matching)

@@ -39,9 +39,11 @@ class SideWords:
         return [*map(self.subwords.bare, pieces)], split_words(self.subwords.word_starts(pieces))
 
     def split(self, line: int) -> Optional[SplitLine]:
-        """The words of a sentence as the subword model cuts them; None: as for ``places``."""
+        """The words of a sentence as the subword model cuts them, "" for one that the dictionary lacks; None:
+        as for ``places``."""
         cut = self._cut(line)
         if cut is None:
             return None
         pieces, places = cut
+        pieces = ["" if piece == self.dictionary.unk_word else piece for piece in pieces]
         return SplitLine(["".join(pieces[at] for at in word) for word in places], [*map(len, places)])

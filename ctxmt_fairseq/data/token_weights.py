@@ -14,15 +14,15 @@ TOLERATED = 0.01  # up to this share of lines may have other words, such as odd 
 
 
 class SplitLine(NamedTuple):
-    """The words of a binarised sentence, and how many subwords each has."""
+    """The words of a binarised sentence, "" for an unknown one, and how many subwords each has."""
 
     words: List[str]
     counts: Sequence[int]
 
 
 class Fit:
-    """Gives lines' weights to their words as ``split`` cuts them, and counts the lines of which it cannot: a
-    subword is unknown, so nobody knows which word it is of, or the file has other words."""
+    """Gives lines' weights to their words as ``split`` cuts them, and counts the lines of which it cannot:
+    something is unknown, so nobody knows which word it is, or the file has other words."""
 
     def __init__(self, split: Callable[[int], Optional[SplitLine]]):
         self.split = split
@@ -39,7 +39,10 @@ class Fit:
         try:
             return line.of(sentence.words), sentence.counts
         except BadInput as error:
-            self.first, self.other = self.first or error, self.other + 1
+            if "" in sentence.words:
+                self.unknown += 1
+            else:
+                self.first, self.other = self.first or error, self.other + 1
             return None
 
     def check(self) -> None:

@@ -19,15 +19,18 @@ from ctxmt_fairseq.text.languages import words_of
 from ctxmt_fairseq.text.text_lines import PathLike, one_each
 
 Tags = List[Tuple[str, ...]]  # of each word
+# What SentencePiece's rules of normalisation take for blanks or nothing: joiners, marks of direction, and
+# what it writes for blanks.
+_UNSEEN = dict.fromkeys([0x8F, 0x9F, 0x61C, *range(0x200B, 0x2010), 0x2581, 0xFEFF, 0xFFFD])
 
 
 def overlaps(parts: Sequence[str], words: Sequence[str]) -> Optional[List[List[int]]]:
     """Find which parts each word shares a character with, where both are one text, cut in two ways.
 
-    White space, case and compatible characters (NFKC) make no difference, nor what Moses' tokeniser has
-    written otherwise in ``words``. None: they are not one text.
+    White space, case, compatible characters (NFKC) and invisible ones make no difference, nor what Moses'
+    tokeniser has written otherwise in ``words``. None: they are not one text.
     """
-    parts, words = ([_plain(word) for word in cut] for cut in (parts, words))
+    parts, words = ([plain(word) for word in cut] for cut in (parts, words))
     if "".join(parts) != "".join(words):
         words = [html.unescape(word.replace("@-@", "-")) for word in words]  # l&apos;, high @-@ speed
         if "".join(parts) != "".join(words):
@@ -37,8 +40,10 @@ def overlaps(parts: Sequence[str], words: Sequence[str]) -> Optional[List[List[i
     return [np.unique(part[end - len(word) : end]).tolist() for word, end in zip(words, ends, strict=True)]
 
 
-def _plain(word: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", word).casefold().split())
+def plain(word: str) -> str:
+    """A word as ``overlaps`` compares it."""
+    text = unicodedata.normalize("NFKC", word).casefold()
+    return "".join((text if text.isascii() else text.translate(_UNSEEN)).split())
 
 
 class LineTags(NamedTuple):

@@ -21,7 +21,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.json_files import Place, get, json_lines
 from ctxmt_fairseq.text.languages import words_of
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, one_each
-from ctxmt_fairseq.text.word_tags import check_tags, iterate_tags, overlaps
+from ctxmt_fairseq.text.word_tags import check_tags, iterate_tags, overlaps, plain
 
 TAGS, CXMI = "tags", "cxmi"
 
@@ -35,9 +35,9 @@ class LineWeights(NamedTuple):
     words: Optional[List[str]] = None
 
     def of(self, words: Sequence[str]) -> np.ndarray:
-        """The weights (W,) of the words that the subword model reads; one that is several words of the file
-        has the largest weight of these, 1 if all are nan. Other words are ``BadInput``, unless they are as
-        many."""
+        """The weights (W,) of the words that the subword model reads, "" for an unknown one; one that is
+        several words of the file has the largest weight of these, 1 if all are nan. Other words are
+        ``BadInput``, unless they are as many and mostly as long: written otherwise, not cut otherwise."""
         weights = np.array(self.weights, np.float32)
         alike = len(weights) == len(words)
         if not alike or self.words not in (None, words):
@@ -46,10 +46,15 @@ class LineWeights(NamedTuple):
             if parts is not None:
                 largest = [np.fmax.reduce(weights[part], initial=np.nan) for part in parts]
                 weights = np.array(largest, np.float32)
-            elif not alike:
+            elif not alike or not _cut_alike(own, words):
                 wanted = f"{len(words)} words, as the subword model reads them"
                 raise self.place.error(f"expected {wanted}, found {len(weights)}")
         return np.nan_to_num(weights, nan=1)
+
+
+def _cut_alike(words: Sequence[str], others: Sequence[str]) -> bool:
+    alike = (len(plain(word)) == len(plain(other)) or not other for word, other in zip(words, others))  # noqa: B905
+    return 2 * sum(alike) >= len(words)
 
 
 def written_weights(path: PathLike, sentences: int) -> Iterator[LineWeights]:

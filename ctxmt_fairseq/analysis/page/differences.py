@@ -11,6 +11,7 @@ from ctxmt_fairseq.evaluation.contrastive_report import content_of
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
 from ctxmt_fairseq.evaluation.differing_lines import DifferingLine, LinedText, differing_lines
+from ctxmt_fairseq.evaluation.metrics import REALIGN
 from ctxmt_fairseq.evaluation.significance.contrast import read_outcomes
 from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.text.documents import Documents
@@ -23,7 +24,7 @@ CONTEXT = 2  # how many previous sentences are shown
 def read_lines(path: PathLike, expected: int) -> List[str]:
     """Read a file that must have as many lines as the source."""
     lines = read_sentences(path)
-    check_count(lines, expected, "the source", path)
+    check_count(lines, expected, "the source", path, REALIGN)
     return lines
 
 

@@ -16,8 +16,9 @@ line for each line of the corpus:
   {"words": ["Elle", "brille", "."], "tags": [["pronoun"], [], []]}
 
 --suite DIR gets NAME.jsonl for each phenomenon: examples with the form that is expected of a translation, for
-ctxmt score-forms; those of pronouns also with candidates, for ctxmt contrast. NAME.current marks their
-lines. --matching words finds forms that are written together with others, too (t'aime, peux-tu):
+ctxmt score-forms; those of pronouns also with candidates, for ctxmt contrast, unless another word of the line
+may show the gender (an adjective, a participle). NAME.current marks their lines. --matching words finds forms
+that are written together with others, too (t'aime, peux-tu):
   ctxmt translate MODEL PREFIX.en --docids PREFIX.docids --output hyp.fr
   ctxmt score-forms DIR/formality.jsonl hyp.fr --current DIR/formality.current --matching words
 
@@ -72,6 +73,8 @@ class Tag(OfCorpus):
                 lines.update({hit.tag for hit in tagged.hits})
                 if suites:
                     suites.add(tagged)
-        columns = {"words": words, "lines": lines, **({"examples": suites.examples} if suites else {})}
+        columns = {"words": words, "lines": lines}
+        if suites:
+            columns |= {"examples": suites.examples, "with candidates": suites.candidates}
         rows = [[tag, *(str(counts[tag]) for counts in columns.values())] for tag in TAGS]
         print(aligned_table([["", *columns], *rows]))

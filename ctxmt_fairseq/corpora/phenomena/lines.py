@@ -16,7 +16,8 @@ Links = Iterable[Tuple[int, int]]  # white-space words of source and target that
 
 class Hit(NamedTuple):
     """The number of a word of the target that context decides. The nearest word that does stands ``distance``
-    lines back (None: it was not found); with another context ``others`` would be right."""
+    lines back (None: it was not found); with another context ``others`` would be right, unless
+    another word of the line may show which is (then there are none)."""
 
     tag: str
     word: int

@@ -10,7 +10,7 @@ nearest one in the lines before.
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Collection, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import yaml
 
@@ -57,7 +57,20 @@ class Rules:
                 distance = _nearest(before, agrees)
                 if distance and not any(map(agrees, line.target[:at])):
                     others = dict.fromkeys(form for form in forms.values() if form != text)
-                    yield Hit("pronoun", at, distance, list(others))
+                    shown = self._shows_gender(line, at, forms.values())
+                    yield Hit("pronoun", at, distance, () if shown else list(others))
+
+    def _shows_gender(self, line: Line, at: int, forms: Collection[str]) -> bool:
+        """Whether another word of the line may agree with a pronoun, and tell its gender without context: one
+        of its forms again, an adjective, a participle, what stands behind an auxiliary."""
+        kinds, behind = self.target.get("agreeing", ()), False  # an auxiliary, adverbs between
+        for place, word in enumerate(line.target):
+            labelled = word.pos == "ADJ" or bool(word.gender) or word.verb_form == "Part"
+            agrees = word.pos in kinds and labelled or bool(kinds) and behind and is_noun(word)
+            if place != at and (agrees or word.text.lower() in forms):
+                return True
+            behind = word.pos == "AUX" or behind and word.pos == "ADV"
+        return False
 
     def formality(self, line: Line, before: Sequence[Line]) -> Iterator[Hit]:
         """Words that address somebody formally or informally, which the source does not."""

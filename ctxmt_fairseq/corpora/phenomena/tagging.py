@@ -3,7 +3,7 @@ score-forms`` read. Memory holds few lines, and what one document repeats."""
 
 import itertools
 import json
-from collections import deque
+from collections import Counter, deque
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO, Deque, Dict, Iterable, Iterator, List, NamedTuple, Optional
@@ -82,7 +82,8 @@ class Suites:
             tag: [end.enter_context(open(folder / f"{tag}.{kind}", "wb")) for kind in ("jsonl", "current")]
             for tag in TAGS
         }
-        self.examples = dict.fromkeys(TAGS, 0)
+        self.examples: Counter[str] = Counter()
+        self.candidates: Counter[str] = Counter()  # examples that have some
 
     def add(self, tagged: TaggedLine) -> None:
         """Write the examples of the next line."""
@@ -92,6 +93,7 @@ class Suites:
             current.write(b"1\n" if hits else b"0\n")
             if hits:
                 self.examples[tag] += 1
+                self.candidates[tag] += bool(hits[0].others)
                 records.write(f"{json.dumps(_record(tagged, hits[0]), ensure_ascii=False)}\n".encode())
 
 

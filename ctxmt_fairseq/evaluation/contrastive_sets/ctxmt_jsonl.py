@@ -1,5 +1,6 @@
 """Our own contrastive sets: JSON lines, one example on each line."""
 
+import logging
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
@@ -10,6 +11,7 @@ from ctxmt_fairseq.text.json_files import Place, get, get_sentences, json_lines,
 from ctxmt_fairseq.text.metadata_text import texts_by_field
 from ctxmt_fairseq.text.text_lines import PathLike
 
+logger = logging.getLogger(__name__)
 CONTEXTS = ("source-previous", "target-previous", "source-next", "metadata")
 
 
@@ -25,6 +27,8 @@ class JsonLines(ContrastiveFormat):
     - ``meta`` (optional): metadata that a model may read as context, in the form of a line of a
       ``.meta.jsonl``.
 
+    Examples with an expected form (``ctxmt score-forms``) and no ``targets`` are left out, and counted.
+
     Scoring: sum over the current sentence, as in the public suites.
     """
 
@@ -37,13 +41,21 @@ class JsonLines(ContrastiveFormat):
     @classmethod
     def examples(cls, path: Path, documents: Optional[PathLike]) -> List[ContrastiveExample]:
         examples: Dict[str, ContrastiveExample] = {}
+        forms = 0
         for place, record in json_lines(path):
+            if isinstance(record, dict) and "expected" in record and "targets" not in record:
+                forms += 1
+                continue
             example = _example(place, record)
             if example.id in examples:  # systems are compared by id
                 raise place.error(f"the example {example.id} is there twice; take one out")
             examples[example.id] = example
+        if not examples and forms:
+            raise BadInput("expected candidates ('targets'), found forms alone, for ctxmt score-forms", path)
         if not examples:
             raise BadInput("expected one JSON object per line, found an empty file", path)
+        if forms:
+            logger.warning("%s: %d examples without candidates are left out", path, forms)
         return list(examples.values())
 
 

@@ -42,7 +42,7 @@ class Scores:
     def __init__(self, by: str):
         self.by, self._score = by, CRITERIA[by]
         self._scores = array("f")
-        self.sentences, self.words, self.bits = 0, 0, 0.0
+        self.sentences, self.words, self.bits, self.unplaced = 0, 0, 0.0, 0
 
     def add(self, sentence: Optional[SentenceWords]) -> None:
         """Score the next line; None: it is not translated."""
@@ -50,6 +50,7 @@ class Scores:
         if sentence is not None:
             score = self._score(sentence) if sentence.words.words else score
             self.sentences += 1
+            self.unplaced += self.by == "tag" and sentence.tags is None
             self.words += sentence.size
             self.bits += float(sentence.words.values.sum()) + sentence.words.end
         self._scores.append(score)
@@ -61,14 +62,15 @@ class Scores:
         chosen = np.zeros(len(scores), bool)
         chosen[best[scores[best] > -np.inf]] = True
         nats = math.log(2) * self.bits / max(self.sentences, 1)
-        return Selection(self.by, count, scores, chosen, self.bits / max(self.words, 1), nats)
+        cxmi = self.bits / max(self.words, 1), nats
+        return Selection(self.by, count, scores, chosen, *cxmi, self.unplaced)
 
 
 @dataclass(frozen=True)
 class Selection:
     """Lines of a text, up to as many as were ``asked`` for: ``scores`` (n,) float32 of every line in bits,
-    -inf where it cannot be selected; ``chosen`` (n,) bool; and the whole text's CXMI, per word and as
-    Fernandes et al. define it."""
+    -inf where it cannot be selected; ``chosen`` (n,) bool; the whole text's CXMI, per word and as Fernandes
+    et al. define it; and in how many lines nobody knows which words the tags are of."""
 
     by: str
     asked: int
@@ -76,6 +78,7 @@ class Selection:
     chosen: np.ndarray
     cxmi: float
     nats_per_sentence: float
+    unplaced: int = 0
 
     def write(self, stream: BinaryIO) -> None:
         """Write 1 for each chosen line and 0 for the others, as ``train.current`` has them."""
@@ -114,4 +117,7 @@ class Selection:
         if found < self.asked:
             lacking = "have a tagged word" if self.by == "tag" else "have words and are translated"
             parts.append(remark(f"{found} lines are selected, not {self.asked}: no others {lacking}"))
+        if self.unplaced:
+            why = "the subword model reads other words there than the tags have"
+            parts.append(remark(f"{self.unplaced} lines are left out: {why}"))
         return "\n\n".join(parts)

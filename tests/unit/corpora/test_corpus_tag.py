@@ -42,7 +42,7 @@ def arguments(folder, *more):
 
 def test_command_writes_tags_and_test_sets(corpus, capsys):
     main(arguments(corpus, "--suite", str(corpus / "suite")))
-    assert [line.split() for line in capsys.readouterr().out.splitlines()][2] == ["pronoun", "1", "1", "1"]
+    assert [line.split() for line in capsys.readouterr().out.splitlines()][2] == ["pronoun", *"1111"]
     tags = read_tags(corpus / "tags", (corpus / "t.fr").read_text().splitlines())
     assert tags == [[(), ()], [("pronoun",), (), ()], [(), (), ()]], "the antecedent is in another document"
     (example,) = JsonLines.read(corpus / "suite" / "pronoun.jsonl").examples

@@ -11,15 +11,21 @@ from ctxmt_fairseq.text.annotation import AnnotatedWord
 from tests.helpers.annotated_text import annotated
 
 
-def hits(target_lang, *pairs):
-    """(tag, word, distance) of the hits of the last of several lines (source, target, alignment)."""
+def all_hits(target_lang, *pairs):
+    """The hits of the last of several lines (source, target, alignment), and the words of its target."""
     rules, lines = Rules("en", target_lang), []
     for source, target, pairs_of_words in pairs:
         (text, words), (translation, its) = annotated(source), annotated(target)
         numbers = [tuple(map(int, pair.split("-"))) for pair in pairs_of_words.split()]
         lines.append(linked(None, (text, translation), (words, its), numbers))
     *before, last = lines
-    return [(hit.tag, last.target[hit.word].text, hit.distance) for hit in rules.hits(last, before[::-1])]
+    return list(rules.hits(last, before[::-1])), last.target
+
+
+def hits(target_lang, *pairs):
+    """(tag, word, distance) of them."""
+    found, words = all_hits(target_lang, *pairs)
+    return [(hit.tag, words[hit.word].text, hit.distance) for hit in found]
 
 
 FRENCH = ("the car/NOUN", "la/DET voiture/NOUN/Fem/Sing", "1-1")
@@ -58,6 +64,27 @@ RUSSIAN = ("the book/NOUN", "книга/NOUN/Fem/Sing", "1-0")
 def test_pronouns(language, context, source, target, pairs, found):
     got = [hit for hit in hits(language, context, (source, target, pairs)) if hit[0] == "pronoun"]
     assert got == found
+
+
+@pytest.mark.parametrize(
+    ("language", "context", "target", "others"),
+    [
+        ("fr", FRENCH, "Elle/PRON brille/VERB/Fin", ["il"]),
+        ("fr", FRENCH, "Elle/PRON est/AUX/Fin là/ADV", ["il"]),
+        ("fr", FRENCH, "Elle/PRON a/AUX/Fin un/DET/Masc toit/NOUN/Masc", ["il"]),
+        ("fr", FRENCH, "Elle/PRON est/AUX/Fin rouge/ADJ", []),
+        ("fr", FRENCH, "Elle/PRON est/AUX/Fin très/ADV ronde/NOUN", []),
+        ("fr", FRENCH, "Elle/PRON est/AUX/Fin venue/VERB/Part", []),
+        ("fr", FRENCH, "Elle/PRON brille/VERB/Fin quand elle/PRON roule/VERB/Fin", []),
+        ("de", GERMAN, "Es/PRON ist/AUX offen/ADJ", ["er", "sie"]),
+        ("ru", RUSSIAN, "Она/PRON лежит/VERB/Fin", ["он", "оно"]),
+        ("ru", RUSSIAN, "Она/PRON лежала/VERB/Fin/Fem", []),
+    ],
+)
+def test_candidates_differ_in_nothing_that_another_word_shows(language, context, target, others):
+    found, _ = all_hits(language, context, ("It is", target, "0-0"))
+    (hit,) = (hit for hit in found if hit.tag == "pronoun")
+    assert list(hit.others) == others
 
 
 def test_the_nearest_noun_counts_and_none_beyond_the_context():

@@ -38,6 +38,19 @@ def test_lines_that_cannot_be_used_are_counted(caplog):
         TokenWeights.read([*lines, weights(2, 1)][1:], SIZES, split.get)
 
 
+def test_an_unknown_word_may_be_several_of_the_file(caplog):
+    lines = [weights(line, 2, 3, 4, words=["c'", "est", "la"]) for line in range(3)]
+    split = {
+        0: SplitLine(["", "la"], [1, 1]),
+        1: SplitLine(["c'", "", "la"], [1, 1, 1]),
+        2: SplitLine(["c'est", "la"], [1, 1]),
+    }
+    with caplog.at_level(logging.INFO):
+        made = TokenWeights.read(lines, np.array([3, 4, 3]), split.get)
+    assert [made.of(line).tolist() for line in range(3)] == [[1, 1, 1], [2, 3, 4, 1], [3, 4, 1]]
+    assert "1 of 3 lines are left out for unknown subwords, 0 for other words" in caplog.text
+
+
 def random_weights(data, seed=0):
     made = TokenWeights(data.target.sizes)
     made.values = np.random.default_rng(seed).uniform(0, 9, len(made.values)).astype(np.float32)

@@ -67,6 +67,18 @@ def test_the_documented_example_is_readable(tmp_path, where):
     assert example.candidates[example.correct].current == "Elle est arrivée."
 
 
+def test_forms_without_candidates_are_for_another_command(tmp_path, caplog):
+    form = own_record(id="form", expected="Elle")
+    del form["targets"], form["correct"]
+    path = write(tmp_path / "own.jsonl", f"{json.dumps(form)}\n{json.dumps(own_record())}")
+    assert [example.id for example in read_contrastive_set(path).examples] == ["cata-1"]
+    assert f"{path}: 1 examples without candidates are left out" in caplog.text
+    with pytest.raises(
+        BadInput, match="expected candidates .'targets'., found forms alone, for ctxmt score-forms"
+    ):
+        read_contrastive_set(write(path, json.dumps(form)))
+
+
 @pytest.mark.parametrize(
     "line, expected",
     [

@@ -183,3 +183,14 @@ def test_refused(tmp_path, capsys, name, content, message):
         main(["score-forms", str(path), str(write(tmp_path / "hyp", "Ja.", "Nein."))])
     (line,) = capsys.readouterr().err.splitlines()
     assert end.value.code == 2 and message in line
+
+
+@pytest.mark.parametrize("marks", [(), ("1", "0", "1", "1")])
+def test_a_translation_of_other_sentences_is_refused(tmp_path, capsys, marks):
+    path = write(tmp_path / "set.jsonl", *(json.dumps({**OWN, "id": str(at)}) for at in range(3)))
+    given = ["--current", str(write(tmp_path / "marks", *marks))] if marks else []
+    with pytest.raises(SystemExit) as end:
+        main(["score-forms", str(path), str(write(tmp_path / "hyp", "Ja.", "Nein.")), *given])
+    (line,) = capsys.readouterr().err.splitlines()
+    wanted = "4 lines, as in .*marks" if marks else "a translation of each of the 3 examples of .*"
+    assert end.value.code == 2 and re.search(f"hyp: expected {wanted}, found 2; if .*mweralign", line)

@@ -156,6 +156,20 @@ def test_what_has_no_words_or_no_room_is_never_chosen(models, tmp_path, capsys, 
     assert [line["line"] for line in lines] == [1, 2, *range(5, 14)]
 
 
+def test_tags_that_nobody_can_place_are_counted():
+    scores = Scores("tag")
+    text: Any = SimpleNamespace(current=np.arange(2), references=["a b", "a b"], written=["a b", "a c d"])
+    bits = [np.array([1.0, 6.0, 1.0]), np.ones(4)]
+    for sentence in sentence_words(text, Subwords(), bits, [[("x",), ()]] * 2):
+        scores.add(sentence)
+    selection = scores.select(2)
+    assert selection.chosen.tolist() == [True, False]
+    assert (
+        "1 lines are left out: the subword model reads other words there than the tags have"
+        in selection.text()
+    )
+
+
 def test_each_character_is_a_word_where_there_are_no_blanks():
     scores = Scores("mean-cxmi")
     lines = ["你好 吗abc"]

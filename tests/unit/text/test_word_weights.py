@@ -33,6 +33,12 @@ def test_escaped_signs_are_what_they_stand_for():
     assert overlaps(["a", "b"], ["a", "&apos;"]) is None
 
 
+def test_invisible_characters_make_no_difference():
+    """SentencePiece's rules take them for blanks or leave them out."""
+    assert overlaps(["می\u200cرود", "."], ["می", "رود."]) == [[0], [0, 1]]
+    assert overlaps(["\ufeffa\u200fb"], ["ab"]) == [[0]]
+
+
 def write(path, *lines):
     path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
     return path
@@ -107,3 +113,6 @@ def test_as_many_words_may_be_others(tmp_path):
     (tags,) = tag_weights(write(tmp_path / "tags", record), 1, 9, {})
     assert tags.of(["Wie", "geht", "'s", "Dr.", "Frank", "?"]).tolist() == [1, 1, 1, 9, 1, 1]
     assert tags.of(["WIE", "geht", "es", "Dr", "Fr.", "?"]).tolist() == [1, 1, 9, 1, 1, 1]
+    with pytest.raises(BadInput, match="tags:1: expected 6 words, .* found 6"):  # cut otherwise
+        tags.of(["Wie geht's", "x", "yz", "Dr.Fr", "ank", "?"])
+    assert tags.of(["", "", "", "Dr", "", "?"]).tolist() == [1, 1, 9, 1, 1, 1]  # unknown words
