@@ -118,6 +118,8 @@ class Train(Command):
         options["--save-dir"] = [os.path.join(folder, "checkpoints")]
         if self.sentence_model:
             options["--sentence-checkpoint"] = [self.sentence_model]
+        if os.pathsep in folder:
+            raise BadInput(f"{os.pathsep} joins several names: choose one without it", folder)
         if Path(folder, "checkpoint_last.pt").exists():
             raise BadInput("has a training's checkpoints: expected the folder that it is in", folder)
         own = read_options(self.others)

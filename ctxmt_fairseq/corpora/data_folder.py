@@ -142,4 +142,6 @@ def new_folder(path: PathLike, overwrite: bool) -> ContextManager[Path]:
             raise BadInput("exists; --overwrite replaces it", path)
         check_nothing_kept_within(path)
 
+    if os.pathsep in str(path):
+        raise BadInput(f"{os.pathsep} joins several folders: choose a name without it", path)
     return folder_output(path, check)

@@ -7,6 +7,8 @@ there: a text that is in the store is never embedded again.
 
 import contextlib
 import dataclasses
+import itertools
+import math
 import os
 import sqlite3
 import zlib
@@ -20,7 +22,7 @@ from ctxmt_fairseq.base.drafts import PREFIX, Draft, Lock
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import writing
 from ctxmt_fairseq.corpora.text_lookup import TextLookup
-from ctxmt_fairseq.text.absence import EMPTY_TEXT, NO_TEXT
+from ctxmt_fairseq.text.absence import NO_TEXT
 from ctxmt_fairseq.text.text_lines import PathLike
 from ctxmt_fairseq.vectors.context_store import (
     DTYPES,
@@ -37,6 +39,7 @@ from ctxmt_fairseq.vectors.context_store import (
 )
 from ctxmt_fairseq.vectors.text_encoders import TextEncoder
 
+_CHECKED = 8  # vectors, where that of the empty text is zero
 CHUNK = 2048  # so many texts a process embeds together
 _SAME = 0.01  # two runs of one encoder may differ so much, because devices and float16 round differently
 
@@ -112,16 +115,22 @@ class StoreWriter:
         if not self.header.count:
             self.row("")
             self._embed_waiting()
-        dtype = DTYPES[self.header.dtype]
-        offset = EMPTY_TEXT * self.header.vector_bytes
-        stored = np.fromfile(self.path / VECTORS, dtype, self.header.dimension, offset=offset)
-        now = self.encoder.encode([""])[0]
-        if np.linalg.norm(now - stored) > _SAME * max(1.0, float(np.linalg.norm(now))):
+        stored = self._stored(1)
+        if not stored.any():  # encoders without context give it zeros, trained again or not
+            stored = self._stored(_CHECKED)
+        with open(self.path / TEXTS, encoding="utf-8", newline="\n") as lines:
+            now = self.encoder.encode([line[:-1] for line in itertools.islice(lines, len(stored))])
+        if (np.linalg.norm(now - stored, axis=1) > _SAME * np.linalg.norm(now, axis=1).clip(1)).any():
             raise BadInput(
                 f"the encoder {self.encoder.name} gives other vectors than when the store was made; choose a "
                 "new folder with --out",
                 self.path,
             )
+
+    def _stored(self, count: int) -> np.ndarray:
+        """The first vectors, at most so many: (count, dimension)."""
+        shape = min(count, self.header.count), self.header.dimension
+        return np.fromfile(self.path / VECTORS, DTYPES[self.header.dtype], math.prod(shape)).reshape(shape)
 
     def row(self, text: str) -> int:
         """The row of a text, which is embedded if it is new."""

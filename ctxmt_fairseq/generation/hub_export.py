@@ -161,5 +161,6 @@ def _model(transformers: Any, network: Any, rows: Sequence[List[int]]) -> Any:
     bias = torch.zeros(len(rows[1])) if bias is None else bias
     made["final_logits_bias"] = filled(bias, rows[1], _NEVER)[None]
     hub.load_state_dict(made)
-    hub.generation_config.update(max_length=length, bad_words_ids=[[1]])  # as fairseq's search, no pad
+    # As fairseq's search: no pad, and something behind the first token, which min_length counts.
+    hub.generation_config.update(max_length=length, min_length=2, bad_words_ids=[[1]])
     return hub

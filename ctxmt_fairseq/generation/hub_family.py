@@ -3,9 +3,10 @@
 A model of many languages becomes one of two, whose tokens stand before each of their sentences.
 """
 
+import logging
 import re
 from difflib import get_close_matches
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 from fairseq.modules import SinusoidalPositionalEmbedding
@@ -15,9 +16,12 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.generation.hub_folder import CONFIG, TOKENIZER, HubFolder
 from ctxmt_fairseq.generation.imported_models import Family, Given, Parameters, Row
+from ctxmt_fairseq.text.symbols import MASK
 from ctxmt_fairseq.text.text_lines import read_bytes
 
+logger = logging.getLogger(__name__)
 Texts = Tuple[Dict[str, bytes], Dict[str, Any]]  # files and entries of the description, as ``Given`` has them
+_SHOWN = 8
 PIECES = "sentencepiece.bpe.model"
 _ENCODER, _DECODER = (f"{side}.embed_tokens.weight" for side in ("encoder", "decoder"))
 OUTPUT, _TIED = "decoder.output_projection.weight", ("shared.weight", "lm_head.weight")
@@ -40,6 +44,7 @@ class HubFamily(Family):
         activations: its functions, and what they are called here.
         token: a language's token; language: a pattern of them; "": it has none.
         start: the symbol that its decoder begins with.
+        tokenizer: how the name of its tokenizer's class begins.
         normalize_before, learned, layernorm_embedding: what all of its models have.
     """
 
@@ -52,6 +57,7 @@ class HubFamily(Family):
     activations = {"relu": "relu", "gelu": "gelu"}
     token = language = ""
     start = "</s>"
+    tokenizer = ""
     normalize_before = learned = layernorm_embedding = False
 
     def read(self, folder: HubFolder, languages: Languages) -> Given:
@@ -67,12 +73,14 @@ class HubFamily(Family):
         options = {**self.sizes(folder), "arch": self.archs, "source_lang": source, "target_lang": target}
         parameters = folder.parameters()
         symbols = dict(zip(("source", "target"), self.vocabularies(folder), strict=True))
-        added = _added(folder)
+        added, own = _added(folder), set()
         for known in symbols.values():
             if len(known) not in added:
                 known += self.languages_of(folder)
             while len(known) in added:
                 known.append(str(added[len(known)]))
+                own.add(known[-1])
+        self._name_own(folder, own - {MASK})
         for key, symbol in (("eos_token_id", "</s>"), ("decoder_start_token_id", self.start)):
             if config.get(key) not in (None, symbols["target"].index(symbol)):
                 folder.refuse(key)
@@ -80,6 +88,13 @@ class HubFamily(Family):
         tokens = self.tokens(languages._replace(source=source, target=target), symbols["source"])
         described["language_tokens"] = {name: token for name, token in tokens.items() if token}
         return Given(folder.path, options, parameters, symbols, files, described)
+
+    def _name_own(self, folder: HubFolder, added: Iterable[str]) -> None:
+        """Warn of tokens that somebody gave a tokenizer: here text is cut without them."""
+        own = sorted(token for token in added if not re.fullmatch(self.language, token))
+        if own:
+            said = "%s: its tokenizer has tokens of its own, which no text becomes here: %s"
+            logger.warning(said, folder.path, ", ".join(own[:_SHOWN]))
 
     def sizes(self, folder: HubFolder) -> Dict[str, Any]:
         """The model's options."""
@@ -189,7 +204,10 @@ def _added(folder: HubFolder) -> Dict[int, Any]:
     if said:
         return {int(number): each["content"] for number, each in said.items()}
     listed = folder.json("tokenizer.json", optional=True).get("added_tokens", [])
-    return {each["id"]: each["content"] for each in listed}
+    older = folder.json("added_tokens.json", optional=True)
+    return {number: token for token, number in older.items()} | {
+        each["id"]: each["content"] for each in listed
+    }
 
 
 def read_pieces(folder: HubFolder, name: str) -> bytes:

@@ -19,6 +19,7 @@ from ctxmt_fairseq.text.text_lines import read_bytes
 
 _SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 _VOCABULARY = "vocab.json"
+_GENERAL = ("PreTrainedTokenizer", "TokenizersBackend")  # classes of any tokenizer that tokenizer.json has
 
 
 def read_folder(path: Path, languages: Languages) -> Given:
@@ -28,12 +29,16 @@ def read_folder(path: Path, languages: Languages) -> Given:
     if kind == "m2m_100" and not folder.has(_VOCABULARY):
         kind = "nllb"
     tokenizers = (folder.json(name, optional=True).get("tokenizer_class") for name in (TOKENIZER, CONFIG))
-    if kind == "mbart" and any(str(name).startswith("MBart50") for name in tokenizers):
+    tokenizer = str(next(filter(None, tokenizers), ""))
+    if kind == "mbart" and tokenizer.startswith("MBart50"):
         kind = "mbart50"
     known = [name for name, each in FAMILIES.items() if issubclass(each, HubFamily)]
     if kind not in known:
         raise BadInput(f"model_type {kind}: expected one of {', '.join(known)}", path / CONFIG)
     family: Any = FAMILIES[kind]
+    own = f"{family.tokenizer}Tokenizer"
+    if tokenizer.removesuffix("Fast") not in ("", own, *_GENERAL):
+        raise BadInput(f"tokenizer_class {tokenizer}: expected {own}, which cuts text as is known here", path)
     with naming(path):  # values may be anything
         return family().read(folder, languages)
 
@@ -44,6 +49,7 @@ class Marian(HubFamily):
 
     description = "Hugging Face's Marian (OPUS-MT)"
     archs = "marian"
+    tokenizer = "Marian"
     arch = "concat_transformer"
     names: Sequence[Tuple[str, str]] = (
         *HubFamily.names,
@@ -92,6 +98,7 @@ class M2M100(HubFamily):
 
     description = "Hugging Face's M2M-100"
     archs = "m2m_100"
+    tokenizer = "M2M100"
     token, language = "__{}__", r"__[a-z]{2,3}__"
     normalize_before = True
 
@@ -112,6 +119,7 @@ class NLLB(HubFamily):
 
     description = "NLLB"
     archs = "nllb"
+    tokenizer = "Nllb"
     token, language = "{}", r"[a-z]{3}_[A-Z][a-z]{3}"
     normalize_before = True
     module = "nllb"
@@ -131,6 +139,7 @@ class NLLB(HubFamily):
 class MBart50(NLLB):
     description = "mBART-50"
     archs = "mbart50"
+    tokenizer = "MBart50"
     language = r"[a-z]{2}_[A-Z]{2}"
     learned = layernorm_embedding = True
     module = "mbart50"
@@ -148,6 +157,7 @@ class FSMT(HubFamily):
 
     description = "FSMT (fairseq's WMT19)"
     archs = "fsmt"
+    tokenizer = "FSMT"
 
     def shares(self, folder: HubFolder) -> Dict[str, Any]:
         shared = folder.json(CONFIG).get("tie_word_embeddings") is True

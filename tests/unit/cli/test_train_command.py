@@ -97,6 +97,12 @@ def test_the_users_options_replace_those_of_the_system_and_the_size(dry):
     assert started["--lr"] == ["7e-4"]  # with that of the first training the loss would rise again
 
 
+def test_a_name_that_reads_like_several_checkpoints_is_refused(data, tmp_path, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main.main(["train", "gated", str(data), str(tmp_path / "12:30")])
+    assert "12:30: : joins several names: choose one without it" in capsys.readouterr().err
+
+
 def test_the_folder_of_checkpoints_is_not_taken_for_the_trainings(trained, data, tmp_path, capsys):
     assert trained(4.5) == 0
     (tmp_path / "run/checkpoints/checkpoint_last.pt").touch()

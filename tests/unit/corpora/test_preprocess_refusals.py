@@ -56,6 +56,12 @@ def test_bad_text_names_file_and_line_and_leaves_nothing(text, tmp_path, case):
     assert set(tmp_path.iterdir()) == before
 
 
+def test_a_name_that_reads_like_several_folders_is_refused(text, tmp_path):
+    with pytest.raises(BadInput, match="a:b: : joins several folders: choose a name without it"):
+        preprocess(corpus(text), WORDS, tmp_path / "a:b")
+    assert not (tmp_path / "a:b").exists()
+
+
 def test_more_refusals(text, tmp_path):
     def refused(message, text_corpus=None, vocabulary=WORDS):
         before = set(tmp_path.iterdir())

@@ -192,6 +192,25 @@ def moved_out(folder, name):
     (folder / name).symlink_to(folder.parent / name)
 
 
+def test_tokens_that_a_tokenizer_was_given_are_named(folder, caplog):
+    parameters = load_file(folder / "model.safetensors")
+    for name in ("model.shared.weight", "final_logits_bias"):
+        more = 2 if name.startswith("model") else (0, 2)
+        parameters[name] = torch.nn.functional.pad(parameters[name], (0, 0, 0, 2) if more == 2 else more)
+    save_file(parameters, folder / "model.safetensors")
+    added = {"28": {"content": "<formal>"}, "29": {"content": ">>fra<<"}, "0": {"content": "</s>"}}
+    tokenizer(folder, added_tokens_decoder=added, tokenizer_class="MarianTokenizer")
+    assert imported(folder, "--target-token", "fra") == 0
+    assert (
+        f"{folder}: its tokenizer has tokens of its own, which no text becomes here: <formal>" in caplog.text
+    )
+    older = {"<informal>": 28, "<formal>": 29}
+    write(folder / "added_tokens.json", older)
+    tokenizer(folder, added_tokens_decoder={})
+    assert imported(folder, "--overwrite") == 0
+    assert "which no text becomes here: <formal>, <informal>" in caplog.text
+
+
 def index_of(folder, name):
     (folder / "model.safetensors").rename(folder.parent / "model.safetensors")
     write(folder / "model.safetensors.index.json", {"weight_map": {"model.shared.weight": name}})
@@ -239,6 +258,10 @@ SPOILED = {
     "not tied": (lambda x: config(x, tie_word_embeddings=False), "tie_word_embeddings False"),
     "another output": (untied, "shared.weight and lm_head.weight: expected the same numbers"),
     "no pieces": (saved_by_transformers_5, "sentencepiece.bpe.model: no such file; transformers 5 saves"),
+    "other tokenizer": (
+        lambda x: tokenizer(x, tokenizer_class="SMALL100Tokenizer"),
+        "tokenizer_class SMALL100Tokenizer: expected MarianTokenizer, ",
+    ),
     "one language": (lambda x: tokenizer(x, target_lang=None), "give two languages"),
     "language as path": (lambda x: tokenizer(x, target_lang="../fr"), "two languages"),
     "numbers": (lambda x: changed(x, "vocab.json", more=7), "vocab.json: expected a number from 0 on"),

@@ -226,6 +226,21 @@ def test_an_encoder_that_has_changed_is_noticed(text, monkeypatch):
     assert contents(folder) == before
 
 
+def test_an_encoder_that_always_gives_the_empty_text_zeros_is_noticed_by_others(text, monkeypatch):
+    sign = 1
+
+    def encode(_, texts):
+        return np.stack([sign * DISCRETE.encode([each])[0] * bool(each) for each in texts])
+
+    monkeypatch.setattr(NotingEncoder, "encode", encode)
+    monkeypatch.setattr(embedding, "load_text_encoder", lambda *args: NotingEncoder())
+    make_store(text, "train")
+    make_store(text, "train")
+    sign = -1
+    with pytest.raises(BadInput, match="gives other vectors than when the store was made"):
+        make_store(text, "valid")
+
+
 @pytest.mark.parametrize("wrong", [np.full((1, 384), np.nan), np.zeros((1, 3))])
 def test_an_encoder_that_gives_no_vectors_is_refused(text, wrong, monkeypatch):
     monkeypatch.setattr(NotingEncoder, "encode", lambda self, texts: wrong)
