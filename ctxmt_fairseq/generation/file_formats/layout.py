@@ -15,7 +15,7 @@ from ctxmt_fairseq.text.languages import words_of
 logger = logging.getLogger(__name__)
 TAG = r"<[^<>\n]*>|\{\\[^{}\n]*\}"  # of HTML and subtitles; of ASS
 CODE = r"(?:(?<!`)(?:`[^`\n]+`|``(?:[^`\n]|`(?!`))+``)(?!`)|`+[^`\n]*`+)"  # of Markdown
-_CLOSES = re.compile(r"</|\{\\[a-z]+0\}|\]")
+_CLOSES = re.compile(r"</|\{\\[a-z]+0\}|\]|\[\^")
 _OPENING, _CLOSING = "(«“„\"'‘¿¡（「『《", ".,:!?…)»”\"'’。、，：！？）」』》؟،"  # no ; because it ends &amp;
 _LINE_BREAK = re.compile(r"((?<!\s)\s*\n\s*)")
 _EITHER = re.compile(r"[*_]+")  # opens the first time, closes the second

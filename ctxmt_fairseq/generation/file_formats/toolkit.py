@@ -25,9 +25,12 @@ logger = logging.getLogger(__name__)
 _TAG = rf"(?<=\s)(?:{layout.TAG})\s|{layout.TAG}"  # one that stands alone keeps the blank behind it
 _TAGS = re.compile(_TAG)
 _MARKUP = regex.compile(  # what stands in code is code, and what is escaped is text
-    rf"(?:{layout.CODE}|\\[!-/:-@\[-`{{-~])(*SKIP)(*FAIL)|{_TAG}|\[[ xX]\]\s|!?\[(?=[^\]\n]{{0,300}}\][(\[])"
+    rf"(?:{layout.CODE}|\\[!-/:-@\[-`{{-~])(*SKIP)(*FAIL)|{_TAG}|\[[ xX]\]\s"
+    r"|\[\^[^\]\s]++\](?::\s)?|\$\$[^$]++\$\$|\A\[![A-Za-z]++\]\n> "  # footnotes, formulas, callouts
+    r"|!?\[(?=[^\]\n]{0,300}\][(\[])"
     r"|\](?:\((?:[^()\n]++|\([^()\n]*+\))*+\)|\[[^\]\n]*\])|(?<![\s*])\*+|\*++(?!\s)|(?<!\w)_+|_+(?!\w)"
 )
+_CALLOUT = re.compile(r"(\[![A-Za-z]+\])[ \t]*\n> ?")
 _BREAK = regex.compile(rf"{layout.CODE}(*SKIP)(*FAIL)|(?<=\S)<br\b[^<>]{{0,99}}>", regex.IGNORECASE)
 _EMPTY = re.compile(r"<([^\s<>/]+)(?=[\s>])([^<>]*)></\1>")
 _ENCODING = re.compile(
@@ -119,18 +122,19 @@ class Toolkit(FileFormat):
             raise BadInput(f"is no {self.ending} file: {said}", self.path) from None
 
     def _markdown(self, translated: Callable[[str], str]) -> str:
-        # Its reader makes a tag of &lt;b&gt;, and two cells of a\|b.
+        # Its reader makes a tag of &lt;b&gt;, two cells of a\|b, and one line of a callout and its text.
         signs = (sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in self.content)
-        ampersand, bar = next(signs), next(signs)
+        ampersand, bar, end = next(signs), next(signs), next(signs)
 
         def hide(text: str) -> str:
-            return text.replace("&", ampersand).replace("\\|", bar)
+            return _CALLOUT.sub(rf"\1{end}", text.replace("&", ampersand).replace("\\|", bar))
 
         def shown(text: str) -> str:
-            return text.replace(ampersand, "&").replace(bar, "\\|")
+            return text.replace(ampersand, "&").replace(bar, "\\|").replace(end, "\n> ")
 
         how = {"extract_code_blocks": False, "extract_frontmatter": False, "no_placeholders": True}
         page = _storage("markdown").MarkdownFile(callback=lambda text: hide(translated(shown(text))), **how)
+        page.lookup_callback = lambda _: None  # it would ask for headings with their names, too
         body = self.content.removeprefix("\ufeff").replace("\r\n", "\n")
         page.parse(hide(body).encode())
         # It writes all line breaks within a paragraph like this; older readers know two blanks alone.

@@ -219,6 +219,15 @@ def test_all_but_the_texts_of_markdown_stays(toolkit, tmp_path, content):
     assert text == content.replace("cat", "dog")
 
 
+def test_what_markdown_names_is_no_text(toolkit, tmp_path):
+    """Names of headings, callouts, formulas, footnotes."""
+    content = "## {} {{#cat}}\n\n> [!note]\n> {}[^cat] {} $$cat^2$$.\n\n[^cat]: {}\n"
+    texts = ("A cat", "The cat", "is", "It sleeps.")
+    sentences, text = translated(toolkit, tmp_path / "a.md", content.format(*texts), str.upper)
+    assert sentences == [["A cat", "The cat is .", "It sleeps."]]
+    assert text == content.format(*map(str.upper, texts))
+
+
 def test_lines_of_a_message_stay(toolkit, tmp_path):
     content = 'msgid ""\n"The old\\n"\n"  cat.\\n"\n"And the\\n"\n"dog"\nmsgstr ""\n'
     sentences, text = translated(toolkit, tmp_path / "a.po", content, str.upper)
