@@ -10,6 +10,7 @@ from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
 from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores, total_score
+from ctxmt_fairseq.text.languages import words_of
 
 
 class LengthScore(NamedTuple):
@@ -40,13 +41,13 @@ def length_curve(
     samples: int,
     seed: int,
 ) -> List[LengthScore]:
-    """The scores of systems in buckets of source length, in white-space words. Translations have a line for
-    each source, and the same reference. ``edges`` are the last length of each bucket except the last one,
+    """The scores of systems in buckets of source length, in words (``words_of``). Translations have a line
+    for each source, and the same reference. ``edges`` are the last length of each bucket except the last one,
     ascending. All systems have the same bootstrap samples."""
     if list(edges) != sorted(set(edges)) or min(edges) < 1:
         given = " ".join(map(str, edges))
         raise BadInput(f"--edges: expected ascending lengths of at least 1, found {given}")
-    lengths = np.array([len(source.split()) for source in sources])
+    lengths = np.array([len(words_of(source)) for source in sources])
     statistics = [measure.rows(number, each) for number, each in enumerate(translations)]
     found: List[LengthScore] = []
     for least, most in zip([0, *(edge + 1 for edge in edges)], [*edges, None], strict=True):

@@ -1,19 +1,25 @@
 """Counts what splits of a corpus share, so that nothing is trained on what is tested."""
 
 import itertools
-import re
+import unicodedata
 from collections import Counter
 from typing import Any, Dict, Iterable, Iterator, List, Set, Tuple
 
+import regex
+
 from ctxmt_fairseq.corpora.pairs import Pair
+from ctxmt_fairseq.text.languages import without_loose_blanks
 
 _KINDS = ("pairs", "sources", "documents")  # each as it is, then all but for case and punctuation
-# Blanks and punctuation of Latin, Arabic, Indic and East Asian scripts; no marks, which tell words apart.
-_BETWEEN = re.compile(
-    r"[\s!-/:-@\[-`{-~\xa1-\xbf\u060c\u061b\u061f\u0964\u0965\u2000-\u206f\u3000-\u303f"
-    r"\uff00-\uff0f\uff1a-\uff20]+"
-)
+# Blanks, punctuation and signs; no marks, which tell words apart.
+_BETWEEN = regex.compile(r"[\s\p{P}\p{Sc}\p{Sk}\p{Sm}\xa6\xa9\xae\xb0\u2000-\u206f]+")
 _NORMALISED_PAIR, _EXACT_DOCUMENT = 3, 2
+
+
+def _bare(text: str) -> str:
+    """A text without case and punctuation."""
+    bare = _BETWEEN.sub(" ", unicodedata.normalize("NFC", text).casefold()).strip()
+    return bare if bare.isascii() else without_loose_blanks(bare)
 
 
 class Overlap:
@@ -46,7 +52,7 @@ class Overlap:
         for _, document in itertools.groupby(pairs, key=lambda pair: pair.document):
             exact = normalised = 0
             for pair in document:
-                texts = [_BETWEEN.sub(" ", text.casefold()).strip() or text for text in pair[:2]]
+                texts = [_bare(text) or text for text in pair[:2]]
                 exact, normalised = hash((exact, pair.source)), hash((normalised, texts[0]))
                 shared = False
                 if pair.current and (pair.source or pair.target):

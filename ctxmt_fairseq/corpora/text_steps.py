@@ -53,14 +53,14 @@ class TextStep(ABC):
 class Lowercase(TextStep):
     """Lower-cases text by Unicode's full mapping: German ß stays, and Greek has its final sigma.
 
-    In Turkish and Azerbaijani (told by the language's code: tr, tr_TR, tur, ..) I becomes ı, and İ becomes i.
-    Elsewhere İ becomes i with a dot above (two characters), as in Unicode.
+    In Turkish, Azerbaijani and Crimean Tatar (told by the language's code: tr, tr_TR, tur, ..) I becomes ı,
+    and İ becomes i. Elsewhere İ becomes i with a dot above (two characters), as in Unicode.
     """
 
     stays = True
 
     def apply(self, text: str) -> str:
-        if primary(self.language) in ("tr", "tur", "az", "aze"):
+        if primary(self.language) in ("tr", "tur", "az", "aze", "azj", "azb", "crh"):
             text = text.replace("I\u0307", "i").replace("İ", "i").replace("I", "ı")
         return text.lower()
 

@@ -1,6 +1,5 @@
 """Source sentences that are longer than the models read: refused, cut, split, or left untranslated."""
 
-import unicodedata
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
 
@@ -13,7 +12,6 @@ from ctxmt_fairseq.generation.given_documents import GivenDocuments
 from ctxmt_fairseq.generation.input_documents import InputDocuments
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.text.documents import Documents
-from ctxmt_fairseq.text.languages import unspaced
 
 SourceText = Union[InputDocuments, GivenDocuments]
 WAYS = ("error", "cut", "split", "empty")
@@ -22,9 +20,9 @@ WAYS = ("error", "cut", "split", "empty")
 _SPLITS = [
     regex.compile(pattern)
     for pattern in (
-        r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”）]*",
-        r"[;:；：]\s*",
-        r"[,،，、]\s*",
+        r"[.!?…।॥؟۔።։]+[\"'”’»)\]]*\s+|[。！？။។]+[」』”）]*\s*",
+        r"[;:؛፤]\s+|[；：]\s*",
+        r"[,،፣]\s+|[，、]\s*",
         r"\s+",
         r"\X",
     )
@@ -111,16 +109,6 @@ def refuse_long(
     if long:
         read = f"the {limit} tokens that the models read"
         raise BadInput(f"longer than {read}: {named(long)}; shorten them{hint}")
-
-
-def joined_text(parts: Sequence[str]) -> str:
-    """The translation of a sentence that was split; no blank follows a part in a script that has none."""
-    return "".join(part if _without_blank(part[-1]) else f"{part} " for part in parts if part).strip()
-
-
-def _without_blank(end: str) -> bool:
-    wide_sign = unicodedata.east_asian_width(end) in "WF" and unicodedata.category(end).startswith("P")
-    return unspaced(end) or wide_sign
 
 
 def _cut(source: torch.Tensor, limit: int, end: torch.Tensor) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 from typing import List, NamedTuple
 
-from ctxmt_fairseq.generation.long_sentences import joined_text
+from ctxmt_fairseq.text.languages import joined_text
 
 
 class Translation(NamedTuple):

@@ -3,7 +3,8 @@ blanks between them."""
 
 import importlib.util
 import re
-from typing import List, Optional
+import unicodedata
+from typing import Iterable, List, Optional
 
 import regex
 
@@ -16,10 +17,13 @@ _TOKENIZERS = {
 }
 # What these need beside sacrebleu, and what counts where that is missing.
 _NEEDS = {"ja-mecab": ("MeCab", "char"), "ko-mecab": ("mecab_ko", None)}
-_SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+# With the mark of long vowels, which Unicode counts to no script.
+_SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}\u30fc\uff70\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 _UNSPACED = regex.compile(f"[{_SCRIPTS}]")
 _MARK_OR_WORD = regex.compile(rf"(?=[{_SCRIPTS}])\X|[\w--[{_SCRIPTS}]]+|\S", regex.V1)
 _WORD = regex.compile(rf"(?=[{_SCRIPTS}])\X|[^\s{_SCRIPTS}]+")
+_BESIDE = regex.compile(rf"(?<=[{_SCRIPTS}])\s+|\s+(?=[{_SCRIPTS}])")
+_JOINED = 4  # characters of such a script between blanks, on average, of a text that was not cut into words
 
 
 def unspaced(text: str) -> bool:
@@ -31,6 +35,32 @@ def words_of(text: str) -> List[str]:
     """The words of a text: what stands between white space; in a script that has none, each character with
     its marks (grapheme cluster), which needs no dictionary and counts alike everywhere."""
     return _WORD.findall(text) if unspaced(text) else text.split()
+
+
+def lacks_words(lines: Iterable[str]) -> bool:
+    """Whether most of a text is in a script without blanks between words, and was not cut into words."""
+    lines = list(filter(None, lines))
+    such = [line for line in lines if unspaced(line)]
+    characters, parts = sum(len(words_of(line)) for line in such), sum(len(line.split()) for line in such)
+    return 2 * len(such) > len(lines) and characters > _JOINED * parts
+
+
+def without_loose_blanks(text: str) -> str:
+    """A text without blanks beside characters of a script that puts none between words."""
+    return _BESIDE.sub("", text)
+
+
+def blank_behind(text: str) -> str:
+    """What stands between a text and the next one: a blank, or nothing behind a script that has none, and
+    behind its signs."""
+    end = text[-1:]
+    wide = end and unicodedata.east_asian_width(end) in "WF" and unicodedata.category(end).startswith("P")
+    return "" if not end or wide or unspaced(end) else " "
+
+
+def joined_text(parts: Iterable[str]) -> str:
+    """Parts of a text as one."""
+    return "".join(part + blank_behind(part) for part in parts).strip()
 
 
 def marks_and_words(text: str) -> List[str]:

@@ -69,11 +69,15 @@ class Consistency(Command):
         from ctxmt_fairseq.evaluation.significance.seeds import about
         from ctxmt_fairseq.evaluation.significance.systems import comparison_table
         from ctxmt_fairseq.text.documents import Documents, iterate_ids
+        from ctxmt_fairseq.text.languages import lacks_words
 
         systems, paths = self._runs()
         texts = {name: read_translation(path, [self.source]) for name, path in paths.items()}
         (sources,) = next(iter(texts.values())).references
         targets = [text.hypotheses for text in texts.values()]
+        for path, lines in zip([self.source, *paths.values()], [sources, *targets], strict=True):
+            if lacks_words(lines):
+                raise BadInput("has no blanks between words: cut it into words first", path)
         ids = list(iterate_ids(self.docids))
         if len(ids) != len(sources):
             raise BadInput(f"expected {len(sources)} document ids, found {len(ids)}", self.docids)

@@ -1,7 +1,8 @@
 """Scores by the length of the source sentence: are long sentences translated worse, and by which system?
 
-The corpus score of each bucket of lengths (white-space words), with the 95 % band of a bootstrap over its
-sentences, for every translation (Voita et al. 2018, figure 4): of this trained model, not of other seeds.
+The corpus score of each bucket of lengths (words; characters where there are no blanks between words), with
+the 95 % band of a bootstrap over its sentences, for every translation (Voita et al. 2018, figure 4): of this
+trained model, not of other seeds.
 
 Example: ctxmt analyse lengths test.en test.fr baseline.hyp context.hyp --edges 5 10 20 --output lengths.png
 """

@@ -20,7 +20,9 @@ _OPENING, _CLOSING = "(«“„\"'‘¿¡（「『《", ".,:!?…)»”\"'’。
 _LINE_BREAK = re.compile(r"((?<!\s)\s*\n\s*)")
 _EITHER = re.compile(r"[*_]+")  # opens the first time, closes the second
 _PLACEHOLDER = (
-    r"%(?:\(\w+\)|\d+\$)?[-+#0]{0,3}\d{0,4}(?:\.\d{1,4})?[sdifuxXc@](?!\w)|\$?\{\{?\w*\}?\}|\$[A-Za-z_]\w*"
+    # A letter of another script behind one is no part of it: %d个.
+    r"%(?:\(\w+\)|\d+\$)?[-+#0]{0,3}\d{0,4}(?:\.\d{1,4})?[sdifuxXc@](?![0-9A-Z_a-z\u00aa-\u058f])"
+    r"|\$?\{\{?\w*\}?\}|\$[A-Za-z_][0-9A-Za-z_]*"
     rf"|\{{\w+[.:!\[][^{{}}\s]{{1,99}}\}}|\{{[{{%][^{{}}\n]{{1,300}}[}}%]\}}|&#?\w+;|{CODE}"
 )
 _KEPT = re.compile(f"{TAG}|{_PLACEHOLDER}")
@@ -74,11 +76,17 @@ def shared_out(text: str, weights: Sequence[int]) -> List[str]:
 
 
 def _placed_words(text: str) -> Iterator[Tuple[int, str]]:
-    at = 0
+    """Each word and where it starts, with the signs that open and close at it: 「猫」。"""
+    begin = at = 0
     for word in words_of(text):
         start = text.index(word, at)
+        apart = start > at or word.strip(_CLOSING) and text[begin:at].strip(_OPENING)
+        if apart and begin < at:
+            yield begin, text[begin:at]
+        begin = start if apart else begin
         at = start + len(word)
-        yield start, word
+    if begin < at:
+        yield begin, text[begin:at]
 
 
 def in_lines_of(source: str, text: str) -> str:
@@ -156,7 +164,8 @@ def with_kept(source: str, translation: str) -> Tuple[str, int]:
             left[each] -= 1
             missing.append((share, each))
     if missing:
-        text = " ".join(put_back(text, [(share, f" {each} ") for share, each in missing[::-1]]).split())
+        text = put_back(text, [(share, f" {each} ") for share, each in missing[::-1]])
+        text = re.sub(" {2,}", " ", text).strip()
     return text, len(missing) + surplus
 
 

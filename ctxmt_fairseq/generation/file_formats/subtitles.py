@@ -14,6 +14,7 @@ from ctxmt_fairseq.base.errors import BadInput, named
 from ctxmt_fairseq.generation.file_formats import FileFormat, Reading, layout
 from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
 from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
+from ctxmt_fairseq.text.languages import blank_behind, joined_text
 
 logger = logging.getLogger(__name__)
 _TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
@@ -193,7 +194,7 @@ def _groups(
         else:
             groups.append([text])
     for group in groups:
-        text = " ".join(group)
+        text = joined_text(group)
         text, tags = layout.without(tag, text.replace("\\h", " ") if tag is _BLOCK else text, read)
         found = _SPEAKER.match(text) if speakers > 1 else None
         speaker = found[0] if found else ""
@@ -207,8 +208,9 @@ def _sentences(
     spans, text = [], ""
     for number in run:
         begin = len(text)
-        text += groups[number].text.strip() + " "
-        spans.append((number, begin, len(text) - 1))
+        text += groups[number].text.strip()
+        spans.append((number, begin, len(text)))
+        text += blank_behind(text)
     end = 0
     for sentence in cut(text):
         begin, end = end, end + len(sentence)
@@ -219,7 +221,7 @@ def _sentences(
 
 def _laid_out(group: _Group, parts: Sequence[str], tag: "re.Pattern[str]", escaped: bool) -> List[str]:
     """The lines of a group: as many as before, if there are words enough."""
-    text = group.speaker + (" ".join(filter(None, parts)) or EMPTY).replace("-->", "->")
+    text = group.speaker + (joined_text(parts) or EMPTY).replace("-->", "->")
     lines = layout.shared_out(text, [layout.weight(tag.sub("", line)) for line in group.lines])
     write = layout.escaped if escaped else str
     return layout.put_back("\n".join(filter(None, lines)), group.tags, write).split("\n")

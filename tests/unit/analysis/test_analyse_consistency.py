@@ -224,6 +224,11 @@ def test_refusals(files, tmp_path, capsys):
         ("align", f"{short['align']}:1: expected pairs such as 0-1, found 'x'"),
     ):
         assert words in refused(capsys, lambda name=name: run({**files, name: short[name]}, "always"))
+    joined = {"always": ["猫在睡觉。"] * 72, "src": ["私は猫が好きです"] * 72}
+    for name, lines in joined.items():
+        path = write_lines(tmp_path / f"joined.{name}", lines)
+        said = refused(capsys, lambda name=name, path=path: run({**files, name: path}, "always"))
+        assert f"{path}: has no blanks between words: cut it into words first" in said
     far = write_lines(tmp_path / "far", ["0-0 1-9"] * 72)
     assert f"{far}:1: expected words of 3 and 3, found 1-9" in refused(
         capsys, lambda: run({**files, "align": far}, "always")

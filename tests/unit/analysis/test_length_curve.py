@@ -56,6 +56,15 @@ def test_every_bucket_has_its_own_corpus_score(files, capsys, metric, score):
     assert (files / "curve.png").read_bytes()[:4] == b"\x89PNG"
 
 
+def test_characters_count_where_there_are_no_blanks(files):
+    lengths = [1 + number % 12 for number in range(len(SOURCE))]
+    (files / "src").write_text("".join("猫" * length + "\n" for length in lengths))
+    assert run(files, "--json", files / "json") == 0
+    records = json.loads((files / "json").read_text())["buckets"]
+    expected = [sum(low <= length <= high for length in lengths) for low, high in ((0, 5), (6, 10), (11, 20))]
+    assert [record["sentences"] for record in records[:6:2]] == expected
+
+
 def test_bands_are_percentiles_of_resampled_sentences(files):
     assert run(files, "--samples", 4000, "--json", files / "json") == 0
     record = json.loads((files / "json").read_text())["buckets"][4]  # of the first system, 11 to 20 words

@@ -61,6 +61,24 @@ def test_marks_and_punctuation_tell_apart_what_differs():
     assert compared(train=train, test=test)["train"]["test"]["pairs"] == [0, 1, 4]
 
 
+@pytest.mark.parametrize(
+    ("line", "other", "alike"),
+    [
+        ("二〇〇人が来た。", "二〇〇〇人が来た。", False),
+        ("我々", "我", False),
+        ("你好，世界。", "你好世界", True),
+        ("使用 API 吧", "使用API吧！", True),
+        ("はい～", "はい", True),
+        ("سلام۔", "سلام", True),
+        ("Việt Nam.", "Vie\u0323\u0302t nam", True),
+        ("x² m", "x m", False),
+    ],
+)
+def test_punctuation_of_any_script_makes_no_difference(line, other, alike):
+    found = compared(train=[(line, "x", "a")], test=[(other, "x", "a")])
+    assert found["train"]["test"]["pairs"] == [0, int(alike), 1]
+
+
 def test_lines_of_context_are_no_pairs():
     found = compared(
         train=[("A", "B", "a", False), ("C", "D", "a")], test=[("A", "B", "a"), ("C", "D", "a", False)]

@@ -36,6 +36,8 @@ def test_parts_are_in_proportion():
     assert layout.shared_out("one two three four", [1, 1]) == ["one two", "three four"]
     assert layout.shared_out("one two three four", [3, 1]) == ["one two three", "four"]
     assert layout.shared_out("他们来了", [1, 3]) == ["他", "们来了"]
+    assert layout.shared_out("我喜欢猫，他也是。", [4, 4]) == ["我喜欢猫，", "他也是。"]
+    assert layout.shared_out("他说「你好」。再见", [2, 5]) == ["他说", "「你好」。再见"]
 
 
 @given(
@@ -54,6 +56,19 @@ def test_placeholders_of_the_source_come_back_once_each(source, translation):
 @pytest.mark.parametrize("text", ["50 % de", "a%b", "5 $ or $ 6", "{ }", "100%", "x < y > z"])
 def test_other_text_is_no_placeholder(text):
     assert layout._KEPT.findall(text) == [] or text == "x < y > z"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("找到%d个文件", "%d"), ("%s을(를) 찾을 수 없습니다", "%s"), ("ملف%sهنا", "%s"), ("$nameさん", "$name")],
+)
+def test_a_letter_of_another_script_behind_a_placeholder_is_no_part_of_it(text, name):
+    assert layout.with_kept(f"Is {name} here", text) == (text, 0)
+    assert layout.with_kept("Is %s here", "100%sûr") == ("%s 100%sûr", 1)
+
+
+def test_blanks_that_do_not_break_stay():
+    assert layout.with_kept("Open %s now", "Ouvrir\u00a0?") == ("Ouvrir\u00a0 %s ?", 1)
 
 
 def test_placeholders_of_templates():

@@ -7,7 +7,8 @@ import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.generation.long_sentences import joined_text, split
+from ctxmt_fairseq.generation.long_sentences import split
+from ctxmt_fairseq.text.languages import joined_text
 from ctxmt_fairseq.translator import Translator
 from tests.helpers.probed_models import checkpoint
 
@@ -172,6 +173,9 @@ def test_given_target_context_is_of_whole_lines(models, translate, tmp_path):
         ("one two, three four five", 16, ["one two,", "three four five"]),
         ("A. one two three four", 12, ["A. one two", "three four"]),  # not far from the middle
         ("今日は雨。明日は晴れ。", 6, ["今日は雨。", "明日は晴れ。"]),
+        ("it was 1,000 of them 12:30", 20, ["it was 1,000", "of them 12:30"]),  # no number is cut
+        ("यह अच्छा है। मैं खुश हूँ", 16, ["यह अच्छा है।", "मैं खुश हूँ"]),
+        ("أين هو؟ لا أعرف", 10, ["أين هو؟", "لا أعرف"]),
         ("abcdefgh", 3, ["ab", "cd", "ef", "gh"]),
         ("a\u0301a\u0301a\u0301", 4, ["a\u0301", "a\u0301a\u0301"]),
         ("ab", 0, ["a", "b"]),

@@ -27,6 +27,13 @@ def test_a_film(tmp_path):
     assert one.split("\r\n\r\n")[1].endswith(f"\r\n{EMPTY}")
 
 
+def test_no_blanks_come_between_words_that_have_none(tmp_path):
+    film = "1\n00:00:01,000 --> 00:00:02,000\n今日は学校に\n行きました。コーヒー\n\n"
+    film += "2\n00:00:02,100 --> 00:00:03,000\nが飲みたい。猫。\n"
+    sentences, text = translated(Subtitles, tmp_path / "a.srt", film)
+    assert sentences == [["今日は学校に行きました。", "コーヒーが飲みたい。", "猫。"]] and text == film
+
+
 def test_sounds_and_songs_stand_alone(tmp_path):
     said = ["The cat that I", "[DOOR SLAMS]", "(sighs)", "♪ La la ♪", "♪ Lu lu ♪", "saw is", "black"]
     times = [f"00:00:0{at},000 --> 00:00:0{at},900" for at in range(len(said))]
