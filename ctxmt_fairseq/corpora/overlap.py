@@ -1,25 +1,32 @@
 """Counts what splits of a corpus share, so that nothing is trained on what is tested."""
 
+import functools
 import itertools
+import re
 import unicodedata
 from collections import Counter
 from typing import Any, Dict, Iterable, Iterator, List, Set, Tuple
-
-import regex
 
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.text.languages import without_loose_blanks
 
 _KINDS = ("pairs", "sources", "documents")  # each as it is, then all but for case and punctuation
-# Blanks, punctuation and signs; no marks, which tell words apart.
-_BETWEEN = regex.compile(r"[\s\p{P}\p{Sc}\p{Sk}\p{Sm}\xa6\xa9\xae\xb0\u2000-\u206f]+")
+_SIGNS = ("P", "Sc", "Sk", "Sm")  # how categories of Unicode begin; no marks, which tell words apart
+_FIRST_UNSPACED = "\u0e00"  # before it no script is without blanks
 _NORMALISED_PAIR, _EXACT_DOCUMENT = 3, 2
+
+
+@functools.cache
+def _between() -> "re.Pattern[str]":
+    """Blanks and punctuation of all scripts (as a class of characters twice as fast as by properties)."""
+    signs = (each for each in map(chr, range(0x10000)) if unicodedata.category(each).startswith(_SIGNS))
+    return re.compile(rf"[\s\xa6\xa9\xae\xb0\u2000-\u206f{re.escape(''.join(signs))}]+")
 
 
 def _bare(text: str) -> str:
     """A text without case and punctuation."""
-    bare = _BETWEEN.sub(" ", unicodedata.normalize("NFC", text).casefold()).strip()
-    return bare if bare.isascii() else without_loose_blanks(bare)
+    bare = _between().sub(" ", unicodedata.normalize("NFC", text).casefold()).strip()
+    return without_loose_blanks(bare) if max(bare, default="") >= _FIRST_UNSPACED else bare
 
 
 class Overlap:
