@@ -83,6 +83,8 @@ def hook_command() -> None:
     if fairseq_command(sys.argv[0] if sys.argv else "") is None or previous.__module__ == __name__:
         return
     spell_out_control_characters()
+    if (fairseq_command(sys.argv[0]) or "").startswith("hydra"):
+        os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # otherwise hydra prints a traceback itself
 
     def hook(kind: Any, error: BaseException, traceback: Any) -> None:
         # Where processes train together, torch's own hook calls this one and keeps what is printed.

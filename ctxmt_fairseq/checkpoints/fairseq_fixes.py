@@ -126,8 +126,13 @@ def task_of_ours(words: List[str], evaluates: bool) -> Optional[str]:
     except argparse.ArgumentError:
         return None  # fairseq's own parser says what is wrong
     path = getattr(known, "path", None)
-    saved = _saved_task(Path(path.split(os.pathsep)[0])) if path else None
+    paths = [*map(Path, path.split(os.pathsep))] if path else []
+    saved = _saved_task(paths[0]) if paths else None
     if not is_ours(saved):
+        ours = next(filter(is_ours, map(_saved_task, paths[1:])), None)
+        if ours and not is_ours(known.task):  # it would be given no context
+            hook_command()
+            raise BadInput(f"--path {path}: expected a model of --task {ours} first, found one of {saved}")
         return known.task if is_ours(known.task) else None
     if known.task not in (None, saved):
         hook_command()

@@ -152,9 +152,10 @@ def arch_name(cfg: Any) -> str:
     return getattr(cfg, "arch", None) or cfg._name
 
 
-def as_command_line(cfg: Any, from_checkpoint: bool = False) -> Any:
-    """The options of a model as fairseq-train's command line gives them; fairseq-hydra-train and checkpoints
-    give a configuration, in which those of a transformer can be nested. A YAML file's are checked here."""
+def as_command_line(cfg: Any, from_checkpoint: bool = False, task: Optional[str] = None) -> Any:
+    """The options of a model as fairseq-train's command line gives them, with the name of the task; of the
+    criterion's nobody knows here. fairseq-hydra-train and checkpoints give a configuration, in which those of
+    a transformer can be nested. A YAML file's are checked here."""
     kind = ARCH_MODEL_REGISTRY.get(cfg.get("_name")) if OmegaConf.is_config(cfg) else None
     if kind is None or getattr(kind, "__dataclass", None) is not None:
         return cfg
@@ -165,7 +166,7 @@ def as_command_line(cfg: Any, from_checkpoint: bool = False) -> Any:
             check_declared(declared_options(kind), options)
     except WrongValue as error:
         raise BadInput(str(error)) from None
-    return argparse.Namespace(**{"arch": cfg._name, **options})
+    return argparse.Namespace(**{"arch": cfg._name, "task": task, "criterion": None, **options})
 
 
 def saved_options(saved: Any, defaults: Dict[str, Any]) -> Dict[str, Any]:

@@ -1,7 +1,7 @@
 """The sizes of the architectures, and how their options get defaults."""
 
 import argparse
-from typing import Any, Callable, Container, Dict, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple
 
 from fairseq.models import ARCH_CONFIG_REGISTRY, register_model_architecture
 
@@ -79,16 +79,16 @@ def register_sizes(
             register(size)
 
 
-def size_stock_transformer(tasks: Container[str]) -> None:
-    """Give fairseq's ``transformer_tiny`` the size of the other ``_tiny`` in these tasks, so that they can be
-    compared.
+def size_stock_transformer(is_ours: Callable[[Optional[str]], bool]) -> None:
+    """Give fairseq's ``transformer_tiny`` the size of the other ``_tiny`` in tasks that are ours, so that
+    they can be compared.
 
     In fairseq's own tasks it keeps its 64 units and 2 heads. Checkpoints keep their dimensions.
     """
     stock = ARCH_CONFIG_REGISTRY["transformer_tiny"]
 
     def architecture(args: Any) -> None:
-        if getattr(args, "task", None) in tasks:
+        if is_ours(getattr(args, "task", None)):
             set_defaults(args, **SIZES["tiny"])
         stock(args)
 

@@ -285,7 +285,7 @@ class ContextTask(DecodingTask):
 
     def build_model(self, cfg, from_checkpoint=False):
         (check_architecture if from_checkpoint else check_trainable)(arch_name(cfg))
-        args = as_command_line(cfg, from_checkpoint)
+        args = as_command_line(cfg, from_checkpoint, getattr(self.cfg, "_name", None))
         model = super().build_model(args, from_checkpoint)
         if args is not cfg:  # what was built is what is saved
             OmegaConf.set_struct(cfg, False)
@@ -308,4 +308,6 @@ class ContextTask(DecodingTask):
     def build_criterion(self, cfg, **from_checkpoint):  # which fairseq 0.12.2 does not know
         criterion = super().build_criterion(cfg, **from_checkpoint)
         check_weighing(criterion, cfg, self.cfg)
+        if getattr(criterion, "rdrop_alpha", 0) > 0 and self.request.format.kind:
+            raise BadInput("--rdrop-alpha: expected 0; it repeats a batch without the context beside it")
         return criterion

@@ -3,6 +3,7 @@
 ``tests/unit/tasks/test_fairseq_options.py`` has a line for every option that the commands have.
 """
 
+import ast
 import json
 from argparse import ArgumentParser, Namespace
 from typing import Any, Dict
@@ -97,6 +98,13 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
     )
     if shared and getattr(args, "decoder_output_dim", width) != width:
         raise BadInput(f"--decoder-output-dim: expected {width}, as shared embeddings have")
+    if shared and getattr(args, "adaptive_softmax_cutoff", None):
+        raise BadInput(
+            "--adaptive-softmax-cutoff: expected no shared embeddings, with which fairseq loads none"
+        )
+    if getattr(args, "criterion", None) == "label_smoothed_cross_entropy_with_alignment":
+        raise BadInput(f"--criterion {args.criterion}: {UNREAD['load_alignments']}")
+    _check_overrides(getattr(args, "model_overrides", None) or "{}")
     if "," in getattr(args, "train_subset", ""):
         raise BadInput(f"--train-subset {args.train_subset}: expected one split; join their texts")
     if getattr(args, "disable_validation", False):
@@ -115,6 +123,17 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
             )
     if getattr(args, "eval_bleu", False):
         _check_search(args.eval_bleu_args)
+
+
+def _check_overrides(text: str) -> None:
+    """Refuse ``--model-overrides`` of what the command's own options say."""
+    try:
+        names = {*ast.literal_eval(text)} & {*ALL}
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise BadInput(f"--model-overrides {text}: expected a dictionary, such as {{'beam': 4}}") from None
+    if names:
+        name = min(names)
+        raise BadInput(f"--model-overrides {text}: give {flag(name)} to the command itself")
 
 
 def _check_search(text: str) -> None:

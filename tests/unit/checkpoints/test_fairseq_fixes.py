@@ -108,6 +108,16 @@ def test_evaluation_takes_the_task_of_the_checkpoint(tmp_path):
         assert task_of_ours(words, evaluates=True) == "document_window"
 
 
+def test_an_ensemble_whose_first_model_reads_no_context_is_refused(tmp_path):
+    stock, ours = (checkpoint(tmp_path / f"{task}.pt", task=task) for task in ("translation", "multi_source"))
+    words = ["data", "--path", f"{stock}{os.pathsep}{ours}"]
+    with pytest.raises(
+        BadInput, match="expected a model of --task multi_source first, found one of translation"
+    ):
+        task_of_ours(words, evaluates=True)
+    assert task_of_ours([*words, "--task", "multi_source"], evaluates=True) == "multi_source"
+
+
 def test_the_task_is_found_in_a_namespace_too(tmp_path):
     named = argparse.Namespace(task="document_window")
     path = checkpoint(tmp_path / "checkpoint.pt", cfg={"task": named})

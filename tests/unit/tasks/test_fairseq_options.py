@@ -201,6 +201,18 @@ def test_what_is_given_by_default_is_no_use_of_it():
         ("train", ("--eval-bleu", "--eval-bleu-args", "{"), "--eval-bleu-args {: expected JSON, such as"),
         ("train", ("--eval-bleu", "--eval-bleu-args", "[1]"), "expected JSON, such as"),
         ("train", ("--eval-bleu", "--eval-bleu-args", '{"beem": 4}'), "has no options beem"),
+        (
+            "train",
+            ("--share-decoder-input-output-embed", "--adaptive-softmax-cutoff", "50,100"),
+            "--adaptive-softmax-cutoff: expected no shared embeddings",
+        ),
+        (
+            "train",
+            ("--criterion", "label_smoothed_cross_entropy_with_alignment"),
+            "--criterion label_smoothed_cross_entropy_with_alignment: no criterion reads them here",
+        ),
+        ("generate", ("--model-overrides", "{'source_context': 0}"), "give --source-context to the command"),
+        ("generate", ("--model-overrides", "{'beam'"), "expected a dictionary, such as {'beam': 4}"),
         ("generate", ("--scoring", "wer"), "--scoring wer: expected bleu, sacrebleu, chrf"),
         ("generate", ("--score-reference", "--print-alignment"), "--print-alignment: expected no"),
     ],

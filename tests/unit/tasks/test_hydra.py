@@ -38,7 +38,10 @@ def data(tmp_path_factory):
 
 
 def task_of(arch):
-    return next((task for kind, task in TASKS.items() if issubclass(OURS[arch], kind)), "document_window")
+    return next(
+        (task for kind, task in TASKS.items() if issubclass(ARCH_MODEL_REGISTRY[arch], kind)),
+        "document_window",
+    )
 
 
 def by_command_line(data, arch, *words):
@@ -81,6 +84,15 @@ def test_the_same_parameters(arch, data, tmp_path, monkeypatch):
     assert all(value.equal(theirs.state_dict()[name]) for name, value in ours.state_dict().items())
     for name in declared_options(OURS[arch]):
         assert getattr(ours.args, name, None) == getattr(theirs.args, name, None), name
+
+
+@pytest.mark.parametrize("arch", ["transformer_tiny", "lstm"])
+def test_fairseqs_own_have_the_same_size(arch, data, tmp_path, monkeypatch):
+    one, other = (
+        built(cfg, monkeypatch) for cfg in (by_command_line(data, arch), by_hydra(data, tmp_path, arch))
+    )
+    shapes = [{name: each.shape for name, each in model.named_parameters()} for model in (one, other)]
+    assert shapes[0] == shapes[1] and shapes[0]
 
 
 @pytest.mark.slow
