@@ -129,7 +129,7 @@ def task_of_ours(words: List[str], evaluates: bool) -> Optional[str]:
     paths = [*map(Path, path.split(os.pathsep))] if path else []
     saved = _saved_task(paths[0]) if paths else None
     if not is_ours(saved):
-        ours = next(filter(is_ours, map(_saved_task, paths[1:])), None)
+        ours = saved and next(filter(is_ours, map(_saved_task, paths[1:])), None)
         if ours and not is_ours(known.task):  # it would be given no context
             hook_command()
             raise BadInput(f"--path {path}: expected a model of --task {ours} first, found one of {saved}")

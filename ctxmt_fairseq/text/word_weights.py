@@ -53,8 +53,9 @@ class LineWeights(NamedTuple):
 
 
 def _cut_alike(words: Sequence[str], others: Sequence[str]) -> bool:
-    alike = (len(plain(word)) == len(plain(other)) or not other for word, other in zip(words, others))  # noqa: B905
-    return 2 * sum(alike) >= len(words)
+    """Whether most of as many words are as long as the others, of which an unknown one is empty."""
+    pairs = zip(words, others, strict=True)
+    return 2 * sum(len(plain(word)) == len(plain(other)) or not other for word, other in pairs) >= len(words)
 
 
 def written_weights(path: PathLike, sentences: int) -> Iterator[LineWeights]:

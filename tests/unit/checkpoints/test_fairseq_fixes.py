@@ -116,6 +116,8 @@ def test_an_ensemble_whose_first_model_reads_no_context_is_refused(tmp_path):
     ):
         task_of_ours(words, evaluates=True)
     assert task_of_ours([*words, "--task", "multi_source"], evaluates=True) == "multi_source"
+    gone = ["data", "--path", f"gone.pt{os.pathsep}{ours}"]
+    assert task_of_ours(gone, evaluates=True) is None  # fairseq says that there is no such file
 
 
 def test_the_task_is_found_in_a_namespace_too(tmp_path):
