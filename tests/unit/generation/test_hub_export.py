@@ -70,7 +70,7 @@ def exported(folder, text, kind, *options, **how):
     state["model"]["decoder.output_projection.weight"][2] = 0.5  # so that </s> is likely everywhere
     path = save(folder / "model.pt", state)
     export_model(Trained.read(path, data), folder / "out", HuggingFace(), {}, "")
-    own = Translator.load(path, data, device="cpu", lenpen=0.0, min_len=0, max_len_b=40)
+    own = Translator.load(path, data, device="cpu", lenpen=0.0, max_len_b=40)
     found = [getattr(transformers, f"Auto{name}").from_pretrained(folder / "out", local_files_only=True)
              for name in ("ModelForSeq2SeqLM", "Tokenizer")]  # fmt: skip
     return own, found[0].eval(), found[1]
