@@ -34,9 +34,10 @@ from ctxmt_fairseq.base.loggers import masks_of_two_types
 from ctxmt_fairseq.checkpoints import reading
 from ctxmt_fairseq.checkpoints.allowed import check_trainable
 from ctxmt_fairseq.checkpoints.resumption import resume_where_it_stopped
+from ctxmt_fairseq.checkpoints.yaml_files import Check, check_configurations
 
 # What the tasks check of the options that a command line gave; the parser has the defaults.
-CHECKS: List[Callable[[argparse.Namespace, argparse.ArgumentParser], None]] = []
+CHECKS: List[Check] = []
 
 
 @functools.cache
@@ -50,7 +51,11 @@ def mend() -> None:
     masks_of_two_types()
     datasets_that_were_not_read()
     several_validation_sets()
-    gradients_that_are_not_finite(sys.argv)
+    command = fairseq_command(sys.argv[0]) if sys.argv else None
+    if command in ("train", "hydra-train", "hydra_train"):
+        gradients_that_are_not_finite()
+    if command in ("hydra-train", "hydra_train"):
+        check_configurations(CHECKS)
     resume_where_it_stopped()
 
 
@@ -245,14 +250,12 @@ def several_validation_sets() -> None:
     data_utils.raise_if_valid_subsets_unintentionally_ignored = refuse
 
 
-def gradients_that_are_not_finite(argv: List[str]) -> None:
+def gradients_that_are_not_finite() -> None:
     """End a training whose gradients are not finite with one line, which says where they came up.
 
     fairseq computes the update again to find the place. Its hooks for the backward pass end in a
     StopIteration, because torch does not find a tensor in an encoder's output, a dictionary of lists.
     """
-    if not argv or fairseq_command(argv[0]) != "train":
-        return
     from fairseq import trainer
     from fairseq.nan_detector import NanDetector
 

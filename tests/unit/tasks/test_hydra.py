@@ -6,13 +6,16 @@ from fairseq import options, tasks
 from fairseq.dataclass.initialize import add_defaults, hydra_init
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf, omegaconf_no_object_check
 from fairseq.models import ARCH_MODEL_REGISTRY
+from fairseq.trainer import Trainer
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.fairseq_fixes import CHECKS
 from ctxmt_fairseq.checkpoints.options import declared_options
 from ctxmt_fairseq.checkpoints.shapes import shapes_only
+from ctxmt_fairseq.checkpoints.yaml_files import check_configurations
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.metadata_model import MetadataModel
 from tests.helpers.saved_models import data_folder
@@ -120,3 +123,29 @@ def test_what_a_yaml_file_gives_is_checked(given, message, data, tmp_path, monke
     """fairseq takes what it does not know for granted, and ignores it."""
     with pytest.raises(BadInput, match=f"^{message}"):
         built(by_hydra(data, tmp_path, "concat_transformer_tiny", f"+model.{given}"), monkeypatch)
+
+
+CHECKED = {
+    "++task.truncate_source=true": "--truncate-source: of a window that is too long",
+    "++dataset.combine_valid_subsets=true": "--combine-valid-subsets: name the sets",
+    "++dataset.train_subset='train,train1'": "--train-subset train,train1: expected one split",
+    "++model.encoder_layers_to_keep='0'": "--encoder-layers-to-keep: --encoder-layers says",
+    "++checkpoint.best_checkpoint_metric=blue": "--best-checkpoint-metric blue: expected one of loss,",
+    "+scoring=wer": "--scoring wer: expected bleu,",
+    "++dataset.num_workers=3": None,
+}
+
+
+@pytest.mark.parametrize("given", CHECKED)
+def test_what_a_command_line_refuses_is_refused(given, data, tmp_path, monkeypatch):
+    begun = []
+    monkeypatch.setattr(Trainer, "__init__", lambda training, *args: begun.append(args))
+    check_configurations(CHECKS)
+    cfg = by_hydra(data, tmp_path, "concat_transformer_tiny", given)
+    if CHECKED[given] is None:
+        Trainer(cfg, "task")
+        assert begun == [(cfg, "task")]
+    else:
+        with pytest.raises(BadInput, match=f"^{CHECKED[given]}"):
+            Trainer(cfg, "task")
+        assert not begun
