@@ -64,6 +64,12 @@ UNREAD = {
     "model_parallel_size": "these models cannot be cut into parts",
 }
 _OF_BATCHES = {"batch_runs", "count_current_tokens"}  # these change no example
+_CRITERIONS = (  # fairseq's others are about speech, classes, alignments or other kinds of models
+    "cross_entropy",
+    "label_smoothed_cross_entropy",
+    "label_smoothed_cross_entropy_with_rdrop",
+    "adaptive_loss",
+)
 _SCORERS = ("bleu", "sacrebleu", "chrf")
 # Options that nothing reads without another one.
 _NEEDED = {
@@ -102,8 +108,10 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
         raise BadInput(
             "--adaptive-softmax-cutoff: expected no shared embeddings, with which fairseq loads none"
         )
-    if getattr(args, "criterion", None) == "label_smoothed_cross_entropy_with_alignment":
-        raise BadInput(f"--criterion {args.criterion}: {UNREAD['load_alignments']}")
+    criterion = getattr(args, "criterion", None)
+    made_by = getattr(CRITERION_REGISTRY.get(criterion), "__module__", "")
+    if made_by.startswith("fairseq.") and criterion not in _CRITERIONS:
+        raise BadInput(f"--criterion {criterion}: of fairseq's, expected {', '.join(_CRITERIONS)}")
     _check_overrides(getattr(args, "model_overrides", None) or "{}")
     if "," in getattr(args, "train_subset", ""):
         raise BadInput(f"--train-subset {args.train_subset}: expected one split; join their texts")

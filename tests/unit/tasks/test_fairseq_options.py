@@ -206,10 +206,9 @@ def test_what_is_given_by_default_is_no_use_of_it():
             ("--share-decoder-input-output-embed", "--adaptive-softmax-cutoff", "50,100"),
             "--adaptive-softmax-cutoff: expected no shared embeddings",
         ),
-        (
-            "train",
-            ("--criterion", "label_smoothed_cross_entropy_with_alignment"),
-            "--criterion label_smoothed_cross_entropy_with_alignment: no criterion reads them here",
+        *(
+            ("train", ("--criterion", name), f"--criterion {name}: of fairseq's, expected cross_entropy,")
+            for name in ("label_smoothed_cross_entropy_with_alignment", "nat_loss", "masked_lm", "model")
         ),
         ("generate", ("--model-overrides", "{'source_context': 0}"), "give --source-context to the command"),
         ("generate", ("--model-overrides", "{'beam'"), "expected a dictionary, such as {'beam': 4}"),
