@@ -21,14 +21,15 @@ from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput, as_bad_input
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, EVALUATING, SECTIONS, modules_of, reduced
+from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.checkpoints.portable import CHECKPOINT, CONVERTED, WEIGHTS, read_portable
 from ctxmt_fairseq.checkpoints.shapes import check_shapes
 
 _load_ensemble = checkpoint_utils.load_model_ensemble_and_task
 # A training that restores a checkpoint: the modules of its classes, which the command line has named, and
-# built, so that a checkpoint may name them too; and what it checks of the task's state.
+# built, so that a checkpoint may name them too; and what it checks of its state.
 _Restoring = Tuple[FrozenSet[str], Callable[[Dict[str, Any]], None]]
-_restoring: ContextVar[_Restoring] = ContextVar("restoring", default=(frozenset(), lambda task_state: None))
+_restoring: ContextVar[_Restoring] = ContextVar("restoring", default=(frozenset(), lambda state: None))
 # What the user's command line trusts besides (``--trust-checkpoint``).
 _trusted: ContextVar[FrozenSet[str]] = ContextVar("trusted", default=frozenset())
 _loading: ContextVar[bool] = ContextVar("loading", default=False)
@@ -101,7 +102,7 @@ def load_checkpoint_to_cpu(
     # No mmap: fairseq copies over checkpoint_last.pt in place, and the optimizer's state may be a map of it.
     modules, check = _restoring.get()
     state = read(Path(path), ALLOWED | _trusted.get() | modules, mmap=False)
-    check(state.get("task_state") or {})
+    check(state)
     return upgraded(state, Path(path), arg_overrides or {})
 
 
@@ -188,11 +189,13 @@ def restoring(trainer: Any, goes_on: bool = True) -> Iterator[None]:
     restore, task = trainer.load_checkpoint, getattr(trainer, "task", None)
 
     def load_checkpoint(path: Any, *args: Any, **kwargs: Any) -> Any:
-        def check(task_state: Dict[str, Any]) -> None:
+        def check(state: Dict[str, Any]) -> None:
             if task is not None and hasattr(task, "check_origin"):  # a task of this plugin
+                task_state = state.get("task_state") or {}
                 task.check_origin(task_state)
                 if goes_on:
                     task.check_resumed(task_state)
+                task.check_model(mapping(state["cfg"]["model"], "model"), trainer.cfg.model)
 
         token = _restoring.set((modules, check))
         try:

@@ -120,9 +120,15 @@ def _check_architecture(model: Any, options: Mapping[str, Any]) -> None:
         return
     theirs = argparse.Namespace(**{name: value for name, value in options.items() if value is not None})
     base_architecture(theirs)  # sets what old checkpoints leave open
+    check_computed(vars(theirs), model.args, arch, False)
+
+
+def check_computed(saved: Mapping[str, Any], own: Any, arch: str, unsaid: Optional[bool] = None) -> None:
+    """Refuse the parameters of a model that computes something else, which their shapes do not always show.
+    What an option is that one of the two does not name is ``unsaid``; None: it is not compared."""
     for name in OPTIONS:
-        found, expected = (getattr(each, name, False) for each in (theirs, model.args))
-        if found != expected:
+        found, expected = saved.get(name, unsaid), getattr(own, name, unsaid)
+        if found != expected and None not in (found, expected):
             raise BadInput(f"{flag(name)}: the checkpoint has {found}, --arch {arch} has {expected}")
 
 

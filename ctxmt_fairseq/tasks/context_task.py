@@ -22,7 +22,7 @@ from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag, given_options
 from ctxmt_fairseq.data.windows import WindowBuilder
-from ctxmt_fairseq.models.initialisation import load_sentence_model
+from ctxmt_fairseq.models.initialisation import check_computed, load_sentence_model
 from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask, check_targets
 from ctxmt_fairseq.tasks.folder_symbols import check_shards, check_symbols, known_symbols
@@ -177,6 +177,10 @@ class ContextTask(DecodingTask):
 
     def check_inputs(self, task_state: Dict[str, Any]) -> None:
         """Check that they are about what batches have besides symbols, also where symbols may be new."""
+
+    def check_model(self, saved: Mapping[str, Any], cfg: Any) -> None:
+        """Check that a model that takes over the parameters of a saved one computes the same."""
+        check_computed(saved, cfg, arch_name(cfg))
 
     def check_resumed(self, task_state: Dict[str, Any]) -> None:
         """Check that a training goes on with the options of the context that it had so far; other text is

@@ -40,8 +40,17 @@ def data_folder(folder):
     return folder
 
 
-def trained(folder, *arguments, arch="concat_transformer", task="document_window", size=None, data=None):
-    """What fairseq-train would save: (state, parsed command line). ``data``: default: ``data_folder``."""
+def trained(folder, *arguments, **how):
+    """What fairseq-train would save: (state, parsed command line); arguments as of ``begun``."""
+    trainer, args = begun(folder, *arguments, **how)
+    trainer._gathered_optim_state = None  # what trainer.consolidate_optimizer sets
+    state = copy.deepcopy(trainer.state_dict())
+    state["extra_state"]["train_iterator"] = {"epoch": 1, "iterations_in_epoch": 0}
+    return state, args
+
+
+def begun(folder, *arguments, arch="concat_transformer", task="document_window", size=None, data=None):
+    """A training before its first update: (trainer, command line). ``data``: default: ``data_folder``."""
     command = [str(data or data_folder(folder / "data")), "--source-lang", "en", "--target-lang", "fr"]
     command += ["--arch", arch, "--task", task, "--cpu", "--optimizer", "adam"]
     command += [*(size or SIZES.get(arch, FCONV if arch.startswith("fconv") else TINY)), *arguments]
@@ -49,11 +58,7 @@ def trained(folder, *arguments, arch="concat_transformer", task="document_window
     cfg = convert_namespace_to_omegaconf(args)
     torch.manual_seed(1)
     task = tasks.setup_task(cfg.task)
-    trainer = Trainer(cfg, task, task.build_model(cfg.model), task.build_criterion(cfg.criterion))
-    trainer._gathered_optim_state = None  # what trainer.consolidate_optimizer sets
-    state = copy.deepcopy(trainer.state_dict())
-    state["extra_state"]["train_iterator"] = {"epoch": 1, "iterations_in_epoch": 0}
-    return state, args
+    return Trainer(cfg, task, task.build_model(cfg.model), task.build_criterion(cfg.criterion)), args
 
 
 def drawn(state):

@@ -15,7 +15,7 @@ from ctxmt_fairseq.checkpoints.averaging import Checkpoint
 from ctxmt_fairseq.checkpoints.reading import load_checkpoint_to_cpu, read, restoring
 from ctxmt_fairseq.generation.loading import load_models
 from tests.helpers.hostile_checkpoints import ensemble, fairseqs_own, payload, refused, unharmed
-from tests.helpers.saved_models import named, save, section
+from tests.helpers.saved_models import begun, named, save, section
 
 pytestmark = pytest.mark.usefixtures("nothing_ran")
 
@@ -101,6 +101,19 @@ def test_a_restored_trainer_says_what_does_not_fit_in_one_line(state, tmp_path):
     trainer = SimpleNamespace(load_checkpoint=load_checkpoint)
     with restoring(trainer), pytest.raises(BadInput, match='^x.pt: .*Missing key.* "bias"'):
         trainer.load_checkpoint("x.pt")
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+@pytest.mark.parametrize("given", ["", "--encoder-attention-heads 1", "--activation-fn gelu"])
+def test_a_training_takes_over_what_computes_the_same(pristine, tmp_path, given, goes_on):
+    """These options show in no parameter's shape."""
+    state = pristine[0]
+    path = save(tmp_path / "model.pt", state)
+    trainer, args = begun(tmp_path, *given.split(), arch=section(state, "model")["arch"])
+    trainer.load_checkpoint = load_checkpoint_to_cpu
+    message = given.replace(" ", f": the checkpoint has .*, --arch {args.arch} has ")
+    with restoring(trainer, goes_on), pytest.raises(BadInput, match=message) if given else nullcontext():
+        trainer.load_checkpoint(path)
 
 
 def test_the_users_own_classes_may_be_named_but_not_what_they_borrow(state, tmp_path, monkeypatch):
