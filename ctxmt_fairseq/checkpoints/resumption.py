@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, Optional
 
 from fairseq import checkpoint_utils
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import writing
@@ -23,7 +24,8 @@ def resume_where_it_stopped() -> None:
     """Have fairseq-train go on as if it had not been interrupted.
 
     fairseq copies ``checkpoint_last.pt`` non-atomically: a run killed meanwhile leaves a truncated file, and
-    every restart crashes on it. It forgets the count of ``--patience``, and trains on where it had stopped.
+    every restart crashes on it. It forgets the count of ``--patience``, and trains on where it had stopped;
+    and that of ``--lr-scheduler reduce_lr_on_plateau``, with the validation before the checkpoint.
     """
     load = checkpoint_utils.load_checkpoint
 
@@ -31,6 +33,13 @@ def resume_where_it_stopped() -> None:
         found = None
         if cfg.restore_file == LAST and not trainer.checkpoint_suffix:
             found = latest_loadable(Path(cfg.save_dir))
+            last = Path(cfg.save_dir, LAST)
+            if found is None and last.exists() and not cfg.reset_optimizer:
+                peek(last)
+                raise BadInput(
+                    "holds no optimizer state (--no-save-optimizer-state) for a training to go on with; "
+                    "--reset-optimizer begins its warm-up and its count of updates anew", last
+                )  # fmt: skip
         goes_on = not cfg.reset_dataloader and (found is not None or cfg.finetune_from_model is None)
         if found is not None and found.name != LAST:
             logger.warning("resuming from %s, because %s does not load or is not there", found, LAST)
@@ -40,6 +49,8 @@ def resume_where_it_stopped() -> None:
             extra_state, epochs = load(cfg, trainer, **kwargs)
         saved = extra_state if goes_on and not (cfg.reset_optimizer or cfg.reset_meters) else None
         _keep_patience(cfg.patience, trainer, saved or {})
+        if saved and not cfg.reset_lr_scheduler:
+            _go_on_to_plateau(trainer, saved)
         return extra_state, epochs
 
     checkpoint_utils.load_checkpoint = load_checkpoint
@@ -91,10 +102,18 @@ def latest_loadable(folder: Path) -> Optional[Path]:
 
 def _keep_patience(patience: int, trainer: Any, saved: Dict[str, Any]) -> None:
     """Save fairseq's count for ``--patience`` with every checkpoint; take over the saved one, and end a
-    training that it, or ``--max-update``, had ended."""
+    training that it, or ``--max-update``, had ended. A best value of another metric or set is forgotten."""
     count, save = _patience_count(), trainer.save_checkpoint
     if count is None:
         return
+    chosen_by = _chosen_by(trainer.cfg)
+    if saved.get("chosen_by", chosen_by) != chosen_by:
+        logger.warning(
+            "checkpoint_best.pt and --patience go by %s now, and went by %s so far, whose best value is "
+            "forgotten", chosen_by, saved["chosen_by"]
+        )  # fmt: skip
+        saved = {}
+        vars(checkpoint_utils.save_checkpoint).pop("best", None)
     if saved.get("patience_best") is not None:
         count.best, count.num_runs = saved["patience_best"], saved["patience_runs"]
     updates = trainer.cfg.optimization.max_update or math.inf
@@ -106,9 +125,33 @@ def _keep_patience(patience: int, trainer: Any, saved: Dict[str, Any]) -> None:
         best, runs = getattr(count, "best", None), getattr(count, "num_runs", 0)
         best = None if best is None else float(best)
         with writing(filename):
-            return save(filename, {**extra_state, "patience_best": best, "patience_runs": runs})
+            bad = getattr(_plateau(trainer), "num_bad_epochs", 0)
+            kept = {"patience_best": best, "patience_runs": runs, "chosen_by": chosen_by, "bad_epochs": bad}
+            return save(filename, {**extra_state, **kept})
 
     trainer.save_checkpoint = save_checkpoint
+
+
+def _plateau(trainer: Any) -> Optional[ReduceLROnPlateau]:
+    """torch's scheduler, if the training has it."""
+    scheduler = getattr(getattr(trainer, "lr_scheduler", None), "lr_scheduler", None)
+    return scheduler if isinstance(scheduler, ReduceLROnPlateau) else None
+
+
+def _go_on_to_plateau(trainer: Any, saved: Dict[str, Any]) -> None:
+    """Restore the count of epochs without a better validation, and count the one at whose end the checkpoint
+    was saved: fairseq tells the scheduler of it afterwards."""
+    plateau, place = _plateau(trainer), saved["train_iterator"]
+    if plateau is not None and saved.get("chosen_by") == _chosen_by(trainer.cfg):
+        plateau.num_bad_epochs = saved["bad_epochs"]
+        if place["iterations_in_epoch"] == 0:
+            trainer.lr_step(place["epoch"] - 1, saved["val_loss"])
+
+
+def _chosen_by(cfg: Any) -> str:
+    """What makes a checkpoint the best: a metric, in which direction, of which validation set."""
+    best = "highest" if cfg.checkpoint.maximize_best_checkpoint_metric else "lowest"
+    return f"the {best} {cfg.checkpoint.best_checkpoint_metric} of {cfg.dataset.valid_subset.split(',')[0]}"
 
 
 def _patience_count() -> Optional[Any]:

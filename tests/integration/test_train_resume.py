@@ -173,6 +173,25 @@ def test_patience_counts_on(data, tmp_path):
     assert validations("parts", 4, patience=3) == (1, True)
 
 
+@slow
+def test_the_learning_rate_falls_at_a_plateau_as_in_one_run(data, tmp_path):
+    """Nothing improves: fairseq tells the scheduler of a validation after it has saved the checkpoint."""
+    arguments = (
+        *("fairseq-train", data, "--user-dir", USER_DIR, *WINDOWS, "--arch", "transformer", *TINY, *TRAINING),
+        *("--optimizer", "sgd", "--lr-scheduler", "reduce_lr_on_plateau", "--lr", 1e-6, "--lr-patience", 1),
+        *("--warmup-updates", 0, "--max-tokens", 9000, "--no-epoch-checkpoints", "--train-subset", "valid"),
+        *("--valid-subset", "test2", "--ignore-unused-valid-subsets"),
+    )
+
+    def rates(folder, epochs):
+        log = run(*arguments, "--max-epoch", epochs, "--save-dir", tmp_path / folder).stdout
+        records = (json.loads(text) for text in re.findall(r"\| train \| (\{.*\})", log))
+        return [record["train_lr"] for record in records]
+
+    parts = [rates("parts", epochs) for epochs in range(1, 6)]
+    assert [rate for (rate,) in parts] == rates("whole", 5) == ["1e-06"] * 3 + ["1e-07"] * 2
+
+
 def test_a_training_that_had_ended_stays_as_it_is(uninterrupted, data, contexts, tmp_path):
     for path in uninterrupted("windows").iterdir():
         shutil.copy(path, tmp_path)

@@ -47,7 +47,25 @@ def test_what_holds_no_optimizer_or_no_updates_is_no_place_to_resume(tmp_path, c
     assert "checkpoint4.pt: expected a checkpoint of fairseq-train" in caplog.text
 
 
-def resume(folder, restore_file="checkpoint_last.pt", suffix="", finetune=None, saved=None, batches=None):
+def test_a_training_does_not_begin_its_warm_up_anew_unasked(tmp_path):
+    last = checkpoint(tmp_path / "checkpoint_last.pt", optimizer=False)
+    with pytest.raises(BadInput, match="last.pt: holds no optimizer state .*; --reset-optimizer begins"):
+        resume(tmp_path)
+    assert resume(tmp_path, reset_optimizer=True) == "checkpoint_last.pt"
+    truncate(last)
+    with pytest.raises(BadInput, match="last.pt: is no checkpoint, or a damaged one"):
+        resume(tmp_path)
+
+
+def resume(
+    folder,
+    restore_file="checkpoint_last.pt",
+    suffix="",
+    finetune=None,
+    saved=None,
+    batches=None,
+    reset_optimizer=False,
+):
     """The file that fairseq asks the trainer to load, which has this extra state."""
     asked = []
 
@@ -62,7 +80,8 @@ def resume(folder, restore_file="checkpoint_last.pt", suffix="", finetune=None, 
         lr_step=lambda _: None,
     )
     cfg = types.SimpleNamespace(
-        save_dir=str(folder), restore_file=restore_file, finetune_from_model=finetune, reset_optimizer=False,
+        save_dir=str(folder), restore_file=restore_file, finetune_from_model=finetune,
+        reset_optimizer=reset_optimizer,
         reset_lr_scheduler=False, optimizer_overrides="{}", reset_meters=False, reset_dataloader=False,
     )  # fmt: skip
     try:
@@ -91,13 +110,41 @@ def test_an_epoch_of_fewer_batches_is_one_line(tmp_path):
         resume(tmp_path, saved={"train_iterator": place}, batches=batches)
 
 
+def saving(save, metric="loss", sets="valid,valid1"):
+    cfg = types.SimpleNamespace(
+        optimization=types.SimpleNamespace(max_update=0),
+        checkpoint=types.SimpleNamespace(
+            best_checkpoint_metric=metric, maximize_best_checkpoint_metric=False
+        ),
+        dataset=types.SimpleNamespace(valid_subset=sets),
+    )
+    return types.SimpleNamespace(save_checkpoint=save, get_num_updates=lambda: 0, cfg=cfg)
+
+
+@pytest.mark.parametrize(
+    ("changed", "kept"), [({}, True), ({"metric": "ppl"}, False), ({"sets": "valid1,valid"}, False)]
+)
+def test_the_best_value_of_another_metric_or_set_is_forgotten(changed, kept, monkeypatch, caplog):
+    """A ppl of 8 would be no better than a loss of 3, and --patience would end the training."""
+    count, saved = types.SimpleNamespace(best=3.0, num_runs=1), {}
+    monkeypatch.setattr(resumption, "_patience_count", lambda: count)
+    monkeypatch.setattr(checkpoint_utils, "save_checkpoint", types.SimpleNamespace(best=3.0))
+    before = saving(lambda filename, extra_state: saved.update(extra_state))
+    resumption._keep_patience(2, before, {})
+    before.save_checkpoint("last.pt", {})
+    vars(count).clear()
+    resumption._keep_patience(2, saving(None, **changed), saved)
+    assert vars(count) == ({"best": 3.0, "num_runs": 1} if kept else {})
+    assert hasattr(checkpoint_utils.save_checkpoint, "best") == kept
+    assert ("by the lowest loss of valid so far, whose best value is forgotten" in caplog.text) != kept
+
+
 def test_a_checkpoint_that_cannot_be_saved_is_named(monkeypatch):
     def save(filename, extra_state):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    cfg = types.SimpleNamespace(optimization=types.SimpleNamespace(max_update=0))
-    trainer = types.SimpleNamespace(save_checkpoint=save, get_num_updates=lambda: 0, cfg=cfg)
     monkeypatch.setattr(resumption, "_patience_count", types.SimpleNamespace)
+    trainer = saving(save)
     resumption._keep_patience(0, trainer, {})
     with pytest.raises(BadInput, match="last.pt: cannot be written: No space left on device"):
         trainer.save_checkpoint("last.pt", {})
