@@ -60,6 +60,8 @@ UNREAD = {
     "sacrebleu": "use --scoring sacrebleu",
     "encoder_layers_to_keep": "--encoder-layers says how many layers there are",
     "decoder_layers_to_keep": "--decoder-layers says how many layers there are",
+    "write_checkpoints_asynchronously": "without iopath fairseq trains nothing, and with it no "
+    "checkpoint_last.pt is written, from which a training goes on",
     "pipeline_model_parallel": "these models cannot be cut into pipelines",
     "model_parallel_size": "these models cannot be cut into parts",
 }
