@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, Optional
 
 from fairseq import checkpoint_utils
+from fairseq.data.iterators import GroupedIterator
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -54,6 +55,23 @@ def resume_where_it_stopped() -> None:
         return extra_state, epochs
 
     checkpoint_utils.load_checkpoint = load_checkpoint
+    _another_update_freq()
+
+
+def _another_update_freq() -> None:
+    """Let a training go on within an epoch with another ``--update-freq``.
+
+    fairseq rounds up how many groups of batches the epoch has had, and how many it has: none was left for the
+    last batches, so the epoch was trained again, or the training ended in an UnboundLocalError.
+    """
+    begin = GroupedIterator.__init__
+
+    def __init__(groups: Any, iterable: Any, chunk_size: int, skip_remainder_batch: bool = False) -> None:
+        begin(groups, iterable, chunk_size, skip_remainder_batch)
+        if not skip_remainder_batch:
+            groups.n = groups.total - math.ceil((len(iterable) - getattr(iterable, "n", 0)) / chunk_size)
+
+    GroupedIterator.__init__ = __init__
 
 
 @contextlib.contextmanager

@@ -1,13 +1,14 @@
 """A training goes on from the last checkpoint that loads, and says which one it could not save."""
 
 import errno
+import itertools
 import os
 import types
 
 import pytest
 import torch
 from fairseq import checkpoint_utils
-from fairseq.data.iterators import EpochBatchIterator
+from fairseq.data.iterators import CountingIterator, EpochBatchIterator, GroupedIterator
 from torch.utils.data import TensorDataset
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -148,6 +149,15 @@ def test_a_checkpoint_that_cannot_be_saved_is_named(monkeypatch):
     resumption._keep_patience(0, trainer, {})
     with pytest.raises(BadInput, match="last.pt: cannot be written: No space left on device"):
         trainer.save_checkpoint("last.pt", {})
+
+
+def test_an_epoch_ends_with_another_update_freq():
+    for batches, done, each in itertools.product(range(1, 12), range(11), range(1, 6)):
+        left = list(range(done, batches))
+        if left:
+            groups = GroupedIterator(CountingIterator(left, start=done, total=batches), each)
+            assert [*itertools.chain(*groups)] == left, (batches, done, each)
+            assert not groups.has_next() and len(groups) == -(-batches // each)
 
 
 def test_what_fairseq_says_of_finetuning_is_one_line(tmp_path):
