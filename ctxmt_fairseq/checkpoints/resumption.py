@@ -31,10 +31,17 @@ def resume_where_it_stopped() -> None:
     load = checkpoint_utils.load_checkpoint
 
     def load_checkpoint(cfg: Any, trainer: Any, **kwargs: Any) -> Any:
-        found = None
-        if cfg.restore_file == LAST and not trainer.checkpoint_suffix:
+        found, last = None, Path(cfg.save_dir, LAST)
+        named = Path(last if cfg.restore_file == LAST else cfg.restore_file)
+        if named.resolve() != last.resolve():
+            peek(named)  # fairseq trains from scratch if it is not there
+            if last.exists():
+                logger.warning(
+                    "the training begins with --restore-file %s again, and writes over %s; "
+                    "--finetune-from-model begins with a file once, and then goes on", cfg.restore_file, last
+                )  # fmt: skip
+        elif cfg.restore_file == LAST and not trainer.checkpoint_suffix:
             found = latest_loadable(Path(cfg.save_dir))
-            last = Path(cfg.save_dir, LAST)
             if found is None and last.exists() and not cfg.reset_optimizer:
                 peek(last)
                 raise BadInput(

@@ -93,7 +93,7 @@ def resume(
     return os.path.relpath(asked[0], folder)
 
 
-def test_training_resumes_from_the_last_checkpoint_that_loads(tmp_path):
+def test_training_resumes_from_the_last_checkpoint_that_loads(tmp_path, caplog):
     assert resume(tmp_path) == "checkpoint_last.pt", "nothing there: fairseq starts anew"
     checkpoint(tmp_path / "checkpoint1.pt")
     last = checkpoint(tmp_path / "checkpoint_last.pt")
@@ -102,6 +102,11 @@ def test_training_resumes_from_the_last_checkpoint_that_loads(tmp_path):
     truncate(last)
     assert resume(tmp_path) == resume(tmp_path, finetune=str(pretrained)) == "checkpoint1.pt"
     assert resume(tmp_path, restore_file=str(pretrained)) == "pretrained.pt", "what is named is not replaced"
+    assert f"begins with --restore-file {pretrained} again, and writes over {last}; --fine" in caplog.text
+    caplog.clear()
+    assert resume(tmp_path, restore_file=str(last)) == "checkpoint_last.pt" and not caplog.text
+    with pytest.raises(BadInput, match="^pretrainde.pt: no such checkpoint"):
+        resume(tmp_path, restore_file="pretrainde.pt")
 
 
 def test_an_epoch_of_fewer_batches_is_one_line(tmp_path):
