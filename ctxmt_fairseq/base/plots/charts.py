@@ -2,7 +2,7 @@
 
 import statistics
 import textwrap
-from math import inf
+from math import floor, inf, log10
 from types import MappingProxyType
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -131,6 +131,8 @@ def _panel(
     """Draw the lines or bars of one measure; return system -> what the legend shows for it."""
     systems = [name for name in colours if any(point.system == name for point in points)]
     handles = {}
+    largest = max((abs(point.value) for point in points), default=0) or 1
+    digits = max(1, 2 - floor(log10(largest)))  # so that bars of other heights have other values above
     for number, name in enumerate(systems):
         line = sorted((point for point in points if point.system == name), key=lambda point: at[point.place])
         where = [at[point.place] for point in line]
@@ -139,7 +141,7 @@ def _panel(
             middle = (number - (len(systems) - 1) / 2) * width
             narrow = width * WIDTH / len(at) < 0.4  # inches, about the width of a number
             middles = [place + middle for place in where]
-            handles[name] = _bars(axis, middles, line, width, colours[name], narrow)
+            handles[name] = _bars(axis, middles, line, width, colours[name], narrow, digits)
         else:
             handles[name] = _line(axis, where, line, colours[name])
     axis.grid(axis="y", alpha=0.3)
@@ -163,16 +165,23 @@ def _line(axis: Any, where: Sequence[float], line: Sequence[Point], colour: int)
 
 
 def _bars(
-    axis: Any, where: Sequence[float], line: Sequence[Point], width: float, colour: int, narrow: bool
+    axis: Any,
+    where: Sequence[float],
+    line: Sequence[Point],
+    width: float,
+    colour: int,
+    narrow: bool,
+    digits: int,
 ) -> Any:
-    """Draw a system's bars, each with its band and its value above."""
+    """Draw a system's bars, each with its band and its value above, with ``digits`` after the point."""
     errors = np.abs([[bound - point.value for bound in point.band] for point in line]).T
     drawn = axis.bar(
         where, [point.value for point in line], width, yerr=errors.tolist() if errors.any() else None,
         capsize=2, error_kw={"linewidth": 0.8}, color=f"C{colour % 10}",
         hatch=("", "//", "..", "xx")[colour // 10 % 4],
     )  # fmt: skip
-    axis.bar_label(drawn, fmt="%.1f", fontsize=6 if narrow else 7, padding=2, rotation=90 if narrow else 0)
+    size, turned = (6, 90) if narrow else (7, 0)
+    axis.bar_label(drawn, fmt=f"%.{digits}f", fontsize=size, padding=2, rotation=turned)
     axis.margins(y=0.2 if narrow else 0.1)
     return drawn
 
@@ -180,12 +189,13 @@ def _bars(
 def _ticks(axis: Any, at: Mapping[Place, float], side_by_side: bool) -> None:
     from matplotlib.ticker import MaxNLocator
 
+    labels, places = list(map(place_name, at)), [*at.values()]
+    longest = max(len(part) for label in labels for part in label.split("\n"))
+    nearest = min(np.diff(places), default=inf)
     if side_by_side:
-        labels = list(map(place_name, at))
-        longest = max(len(part) for label in labels for part in label.split("\n"))
-        axis.set_xticks([*at.values()], labels, rotation=90 if longest * len(labels) > CHARACTERS else 0)
-    elif len(at) <= 12:
-        axis.set_xticks([*at.values()], list(map(place_name, at)))
+        axis.set_xticks(places, labels, rotation=90 if longest * len(labels) > CHARACTERS else 0)
+    elif len(at) <= 12 and nearest * CHARACTERS > longest * (places[-1] - places[0]):
+        axis.set_xticks(places, labels)
     else:
         whole = all(place.is_integer() for place in at.values())
         axis.xaxis.set_major_locator(MaxNLocator(integer=whole, min_n_ticks=1))

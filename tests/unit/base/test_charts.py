@@ -103,3 +103,18 @@ def test_bands_are_seen(places):
     chart = draw_chart([Point("bleu", "a", place, 50.0, 40.0, 60.0) for place in places], "words", kind="svg")
     band = ElementTree.fromstring(chart).find(".//*[@id='FillBetweenPolyCollection_1']/*/*")
     assert ("stroke-width: 6" in band.get("style", "")) == (len(places) == 1)
+
+
+def test_values_above_bars_tell_their_heights_apart():
+    """COMET and CXMI are small numbers: one digit would be the same for all systems."""
+    points = [Point("COMET", "a", "real", 0.8412), Point("COMET", "b", "real", 0.8489)]
+    points += [Point("CXMI", "a", "real", 0.0123), Point("CXMI", "b", "real", -0.0024)]
+    points += [Point("BLEU", "a", "real", 30.04), Point("none", "a", "real", 0.0)]
+    written = texts(points, "context", bars=True)
+    assert {"0.841", "0.849", "0.0123", "-0.0024", "30.0"} <= set(written)
+
+
+@pytest.mark.parametrize(("places", "named"), [([500, 1000, 1500], True), ([500, 510, 1000, 1020], False)])
+def test_names_of_places_hide_no_others(places, named):
+    written = texts([Point("loss", "loss", place, 2.0) for place in places], "updates")
+    assert ({*map(str, places)} <= set(written)) == named
