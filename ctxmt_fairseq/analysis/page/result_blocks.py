@@ -12,6 +12,7 @@ from ctxmt_fairseq.analysis.page.blocks import Cell, Table, side_by_side
 from ctxmt_fairseq.analysis.page.found import title_of
 from ctxmt_fairseq.analysis.page.svg_curves import curve_chart, drawable
 from ctxmt_fairseq.base.plots.charts import Point, place_name
+from ctxmt_fairseq.evaluation.runs.results_file import decimals
 
 METRICS = ("bleu", "chrf2")
 CXMI = ("CXMI, bits/word", "bits/sentence", "nats/sentence", "nats/token")
@@ -38,12 +39,13 @@ def _seeds(row: Dict[str, Any]) -> str:
 
 
 def translation_tests(name: str, content: Any, owners: Owners) -> Table:
-    rows = [
-        [_pair(row, owners, content), row["metric"], f"{row['units']} {row['unit']}s{_seeds(row)}",
-         Cell(f"{row['difference']:+.2f}", row["stars"]), f"{row['low']:+.2f} .. {row['high']:+.2f}",
-         f"{row['p_holm']:.4f}"]
-        for row in content["comparisons"]
-    ]  # fmt: skip
+    rows = []
+    for row in content["comparisons"]:
+        digits = decimals(str(row["metric"]))
+        difference, low, high = (f"{row[key]:+.{digits}f}" for key in ("difference", "low", "high"))
+        unit = f"{row['units']} {row['unit']}s{_seeds(row)}"
+        rows.append([_pair(row, owners, content), row["metric"], unit, Cell(difference, row["stars"]),
+                     f"{low} .. {high}", f"{row['p_holm']:.4f}"])  # fmt: skip
     return Table(["systems", "metric", "resampled", "difference", "95 % interval", "p"], rows, name)
 
 

@@ -1,5 +1,6 @@
 """Curves of the page, drawn as SVG: the page stays small and loads nothing for them."""
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Callable, ClassVar, Iterable, List, NamedTuple, Sequence, Tuple
@@ -7,7 +8,7 @@ from typing import Callable, ClassVar, Iterable, List, NamedTuple, Sequence, Tup
 from ctxmt_fairseq.base.plots.charts import Point, in_order, place_name
 
 COLOURS = 8  # see style.css
-TICKS = 10  # more would overlap
+LETTER = 7  # the width of a letter below the axis, with some room
 LARGEST = 1e100  # larger values are not drawn
 LEFT, RIGHT, TOP, BOTTOM = 58, 336, 10, 186  # the frame
 Place = Tuple[float, float]  # in the drawing
@@ -64,11 +65,14 @@ def curve_chart(caption: str, points: Sequence[Point], across: str) -> Chart:
             band += [(right(at[point.place]), up(point.band[1])) for point in reversed(line)]
         drawn = [(right(at[point.place]), up(point.value)) for point in line]
         curves.append(Curve(system, number % COLOURS, drawn, band))
-    shown = places if len(places) <= TICKS else [places[0], places[-1]]
+    ticks = [(right(at[place]), place_name(place)) for place in places]
+    apart = min((later - here for (here, _), (later, _) in itertools.pairwise(ticks)), default=math.inf)
+    if apart < LETTER * max(len(name) for _, name in ticks):
+        ticks = [ticks[0], ticks[-1]]
     return Chart(
         caption, across, points[0].measure, curves,
         [(up(step), f"{round(step, 9):g}") for step in steps],
-        [(right(at[place]), place_name(place)) for place in shown],
+        ticks,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import subprocess
 import pytest
 from PIL import Image
 
+from ctxmt_fairseq.analysis.page.result_blocks import translation_tests
 from ctxmt_fairseq.analysis.page.svg_curves import curve_chart
 from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
@@ -176,6 +177,23 @@ def test_the_axis_of_a_chart_holds_its_points():
     flat = curve_chart("", [Point("bleu", "a", 3, 7.0)], "")
     assert flat.curves[0].points == [(197.0, 98.0)] and len(flat.grid) == 5 and not flat.curves[0].band
     assert curve_chart("", [Point("x", "a", 1, value) for value in (1e300, 1e300)], "").grid
+
+
+def test_the_names_of_places_below_a_chart_hide_no_others():
+    """Epochs of two trainings end after 500 and 510 updates; numbers of 7 digits leave no room for ten."""
+    for places in ([500, 510, 1000, 1020], range(10**6, 10**7, 10**6)):
+        ticks = curve_chart("", [Point("loss", "a", place, 2.0) for place in places], "").ticks
+        assert [text for _, text in ticks] == [str(places[0]), str(places[-1])]
+    ticks = curve_chart("", [Point("loss", "a", place, 2.0) for place in range(11)], "").ticks
+    assert [text for _, text in ticks] == [*map(str, range(11))]
+
+
+def test_differences_of_comet_have_the_digits_of_the_command():
+    row = {"a": "a", "b": "b", "metric": "comet", "units": 9, "unit": "sentence", "stars": "**"}
+    row |= {"difference": 0.0043, "low": 0.0021, "high": 0.0062, "p_holm": 0.001}
+    table = translation_tests("compared", {"comparisons": [row, {**row, "metric": "bleu"}]}, {})
+    assert [each[3].text for each in table.rows] == ["+0.0043", "+0.00"]
+    assert table.rows[0][4] == "+0.0021 .. +0.0062"
 
 
 # ---- one harmless file, for a telephone --------------------------------------------------------------
