@@ -58,6 +58,9 @@ class Score(Command):
         (comet,) = self.comet.scores([self.hypothesis], next(iter(self.references), None), *beside)
         steps = steps_of_language(self.data, "target")
         translation = metrics.read_translation(self.hypothesis, self.references, *beside, steps.surface)
+        metrics.warn_of_other_letters(
+            [self.hypothesis, *self.references], [translation.hypotheses, *translation.references]
+        )
         lowercase = self.tokens.lowercase or steps.lowercase
         tokenize = self.tokens.tokenize or steps.bleu_tokenizer
         scores = []

@@ -4,6 +4,7 @@ import itertools
 import json
 import logging
 import re
+import unicodedata
 from dataclasses import asdict, dataclass
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
@@ -119,6 +120,16 @@ def read_translation(
         )
     lengths = None if docids is None else current_lengths(Documents.read(docids, len(marks)), marks)
     return Translation.of(texts, marks, surface, lengths)
+
+
+def warn_of_other_letters(paths: Sequence[PathLike], texts: Sequence[Sequence[str]]) -> None:
+    """Log a warning if letters with accents are written otherwise (not NFC) in some of the texts alone: they
+    look the same, and metrics count them as others."""
+    counts = [sum(not unicodedata.is_normalized("NFC", line) for line in text) for text in texts]
+    if 0 in counts and (most := max(counts)):
+        path, other = paths[counts.index(most)], paths[counts.index(0)]
+        said = "%s: %d lines are not in Unicode's form NFC, as %s is: the same letters count as others"
+        logger.warning(said, path, most, other)
 
 
 def join_documents(lines: Sequence[str], lengths: Sequence[int]) -> List[str]:

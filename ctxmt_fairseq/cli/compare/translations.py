@@ -42,7 +42,7 @@ class Translations(Command):
         from ctxmt_fairseq.analysis.system_names import distinct_runs, files_of
         from ctxmt_fairseq.base.tables import remark
         from ctxmt_fairseq.corpora.text_steps import steps_of_language
-        from ctxmt_fairseq.evaluation.metrics import read_translation
+        from ctxmt_fairseq.evaluation.metrics import read_translation, warn_of_other_letters
         from ctxmt_fairseq.evaluation.significance import systems as compared
         from ctxmt_fairseq.evaluation.significance.measures import CometMeasure, Measure, measure
         from ctxmt_fairseq.evaluation.significance.seeds import about
@@ -59,6 +59,8 @@ class Translations(Command):
         runs = distinct_runs(self.systems)
         names, paths = zip(*runs, strict=True)
         texts = [read_translation(path, [self.reference], *beside, steps.surface) for path in paths]
+        written = [*(text.hypotheses for text in texts), *texts[0].references]
+        warn_of_other_letters([*paths, self.reference], written)
         if models:
             scores = self.comet.scores(paths, self.reference, *beside)
             measures.append(CometMeasure([score for (score,) in scores]))

@@ -102,6 +102,16 @@ def test_what_other_programs_write_around_a_translation_is_told(tmp_path, caplog
     assert "all lines have more than a translation" in caplog.text
 
 
+@pytest.mark.parametrize("command", [["score"], ["compare", "translations", "--samples", "100"]])
+def test_letters_that_look_the_same_and_are_not_are_told(tmp_path, caplog, command):
+    composed, apart = write(tmp_path / "nfc", ["\u00e9"] * 2), write(tmp_path / "nfd", ["e\u0301"] * 2)
+    other = write(tmp_path / "other", ["e\u0301", "a"])
+    for texts, told in (((composed, apart), True), ((apart, composed), True), ((apart, apart), False)):
+        caplog.clear()
+        main.main([*command, *texts, *([other] if command[1:] else [])])
+        assert (f"{apart}: 2 lines are not in Unicode's form NFC, as {composed} is" in caplog.text) == told
+
+
 def test_context_only_lines_are_left_out(files, tmp_path):
     marks = write(tmp_path / "marks", [0, 0, 1, 0, 1])
     translation = read_translation(files["hyp"], [files["ref"]], files["ids"], marks)
