@@ -188,7 +188,13 @@ def score_translation(
 
     texts = [translation.hypotheses, *translation.references]
     scores = [compute(bleu(tokenize, lowercase), "sentence", texts)]
-    scores += (compute(chrf(beta, lowercase), "sentence", texts) for beta in CHRF_BETAS)
+    chrfs = chrf(CHRF_BETAS[0], lowercase)
+    if len(texts) == 2:  # every beta has the same counts; of several references it chooses one
+        counts = chrfs._extract_corpus_statistics(texts[0], texts[1:])
+        chrfs._extract_corpus_statistics = lambda *_: counts
+    for beta in CHRF_BETAS:
+        chrfs.beta = beta
+        scores.append(compute(chrfs, "sentence", texts))
     scores.append(compute(TER(), "sentence", texts))
     lengths = translation.document_lengths
     if lengths is not None:

@@ -5,7 +5,7 @@ from unittest.mock import Mock
 from urllib.error import URLError
 
 import pytest
-from sacrebleu import corpus_bleu, corpus_chrf, corpus_ter
+from sacrebleu import CHRF, corpus_bleu, corpus_chrf, corpus_ter
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli import main
@@ -65,6 +65,21 @@ def test_scores_are_sacrebleus(files):
     assert scores["chrF1", "sentence"].signature.startswith(
         "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:"
     )
+
+
+@pytest.mark.parametrize("others", [[], ["other"]])
+def test_characters_are_counted_once_for_all_betas_that_choose_no_reference(files, others, monkeypatch):
+    translation = read_translation(files["hyp"], [files[name] for name in ["ref", *others]])
+    count = Mock(side_effect=CHRF._get_match_statistics)
+    monkeypatch.setattr(CHRF, "_get_match_statistics", staticmethod(count))
+    scores = by_name(score_translation(translation, bootstrap=50))
+    assert count.call_count == 6 * len(HYPOTHESES) * (6 if others else 1)
+    for beta in (1, 2, 3):
+        metric = CHRF(beta=beta)
+        expected = metric.corpus_score(HYPOTHESES, translation.references, n_bootstrap=50)
+        found = scores[f"chrF{beta}", "sentence"]
+        assert (found.score, found.signature) == (expected.score, metric.get_signature().format())
+        assert found.bootstrap_mean == pytest.approx(expected._mean, abs=1e-4)
 
 
 def test_documents_and_several_references(files):
