@@ -22,11 +22,13 @@ class Average(Command):
     code: UserDir
 
     def run(self) -> None:
-        from ctxmt_fairseq.base.files import check_outputs, keeping
-        from ctxmt_fairseq.checkpoints import averaging
         from ctxmt_fairseq.generation.registration import register
 
         register()
+
+        from ctxmt_fairseq.base.files import check_outputs, keeping
+        from ctxmt_fairseq.checkpoints import averaging
+
         folder = averaging.save_dir(Path(self.save_dir))
         output = Path(self.output or folder / "averaged.pt")
         with keeping(averaging.checkpoints_in(folder)):

@@ -31,11 +31,13 @@ class Card(Command):
     about: OneModel
 
     def run(self) -> None:
-        from ctxmt_fairseq.analysis.model_card import card_markdown, card_text, model_card
-        from ctxmt_fairseq.generation.exported_models import Trained
         from ctxmt_fairseq.generation.registration import register
 
         register()
+
+        from ctxmt_fairseq.analysis.model_card import card_markdown, card_text, model_card
+        from ctxmt_fairseq.generation.exported_models import Trained
+
         read = Trained.read(self.model, self.about.data, self.about.trust_checkpoint)
         card = model_card(self.model, read, self.about.license)
         readme = card_markdown(card, alone=Path(self.model).is_dir()) if self.markdown else None

@@ -52,6 +52,10 @@ class Embed(SharedCommand):
     json: Optional[Output] = option("write the counts there too")
 
     def run(self) -> None:
+        from ctxmt_fairseq.generation.registration import register
+
+        register()
+
         from ctxmt_fairseq.base.files import write_files
         from ctxmt_fairseq.corpora.embed import Request, embed
         from ctxmt_fairseq.corpora.embed_preview import preview, preview_text

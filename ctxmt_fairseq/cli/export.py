@@ -27,13 +27,15 @@ class Export(Command):
     about: OneModel
 
     def run(self) -> None:
+        from ctxmt_fairseq.generation.registration import register
+
+        register()
+
         from ctxmt_fairseq.analysis.model_card import KEPT, card_markdown, model_card
         from ctxmt_fairseq.generation.ctranslate2_export import CTranslate2
         from ctxmt_fairseq.generation.exported_models import Safetensors, Trained, export_model
         from ctxmt_fairseq.generation.hub_export import HuggingFace
-        from ctxmt_fairseq.generation.registration import register
 
-        register()
         if self.quantization and self.to != "ctranslate2":
             raise BadInput("--quantization needs --to ctranslate2")
         to_ctranslate2 = CTranslate2(self.quantization)

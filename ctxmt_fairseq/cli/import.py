@@ -33,12 +33,14 @@ class Import(Command):
     overwrite: bool = option("replace OUT")
 
     def run(self) -> None:
-        from ctxmt_fairseq.generation import authors_models  # noqa: F401  (the families)
-        from ctxmt_fairseq.generation.hub_models import Languages, read_folder
-        from ctxmt_fairseq.generation.imported_models import import_model, read_checkpoint
         from ctxmt_fairseq.generation.registration import register
 
         register()
+
+        from ctxmt_fairseq.generation import authors_models  # noqa: F401  (the families)
+        from ctxmt_fairseq.generation.hub_models import Languages, read_folder
+        from ctxmt_fairseq.generation.imported_models import import_model, read_checkpoint
+
         path = Path(self.model)
         languages = Languages(self.source_lang, self.target_lang, self.source_token, self.target_token)
         if path.is_dir() and self.data or not path.is_dir() and any(languages):

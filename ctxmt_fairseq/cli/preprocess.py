@@ -17,6 +17,7 @@ from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Input, Language, OutputFolder
+from ctxmt_fairseq.base.put_off import put_off
 from ctxmt_fairseq.cli.options.split_prefixes import Splits
 
 
@@ -130,6 +131,8 @@ class Preprocess(Command):
     vocabulary: VocabularyOptions
 
     def run(self) -> None:
+        put_off()
+
         from ctxmt_fairseq.corpora.preprocess import Corpus, preprocess, statistics_table
         from ctxmt_fairseq.corpora.subwords import check_normalization
         from ctxmt_fairseq.corpora.vocabulary import Vocabulary

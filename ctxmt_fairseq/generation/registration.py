@@ -9,7 +9,8 @@ PACKAGES = ("fairseq", "fairseq-fixed")  # whose module is called fairseq
 
 
 def register() -> None:
-    """Import fairseq, and register the tasks, architectures and criterions with it, once."""
+    """Import fairseq, and register the tasks, architectures and criterions with it, once. Commands call it
+    before they import what imports fairseq, which takes longer without what is put off here."""
     warn_of_two_fairseqs()
     put_off()
     try:

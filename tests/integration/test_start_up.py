@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.integration.commands import ENVIRONMENT
 
 HEAVY = (
@@ -107,10 +109,31 @@ assert sys.modules["sklearn.metrics"] is sklearn.metrics
 """
 
 
-def run(program, folder):
+WITHOUT = """
+import sys
+from pathlib import Path
+from ctxmt_fairseq.cli import main
+
+for side in ("en", "fr", "docids"):
+    Path(f"text.{side}").write_text("a\\n")
+try:
+    main.main(sys.argv[1:])
+except SystemExit as end:  # what the text is, is no checkpoint
+    assert end.code == 2
+assert "fairseq.tasks" in sys.modules
+assert not {"sklearn", "scipy.stats"} & set(sys.modules)
+"""
+LANGUAGES = ("--source-lang", "en", "--target-lang", "fr")
+
+
+def run(program, folder, *arguments):
     (folder / "program.py").write_text(program)
     done = subprocess.run(
-        [sys.executable, "program.py"], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True
+        [sys.executable, "program.py", *arguments],
+        cwd=folder,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr[-3000:]
 
@@ -125,3 +148,24 @@ def test_a_spawned_worker_that_is_given_a_task(tmp_path):
 
 def test_what_fairseq_imports_for_other_tasks_is_there_for_all_who_want_it(tmp_path):
     run(PUT_OFF, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("preprocess", *LANGUAGES, "--train", "text", "--no-subwords", "--out", "data"),
+        *(
+            pytest.param(command, marks=pytest.mark.slow)
+            for command in (
+                ("embed", ".", "--train", "text", "--dry-run"),
+                ("average", "."),
+                ("card", "text.en"),
+                ("export", "text.en", "out", "--to", "safetensors"),
+                ("import", "text.en", "out"),
+            )
+        ),
+    ],
+    ids=lambda command: command[0],
+)
+def test_commands_that_import_fairseq_do_without_what_is_put_off(tmp_path, command):
+    run(WITHOUT, tmp_path, *command)
