@@ -83,11 +83,12 @@ def given_context(module: nn.Module, context: Optional[ContextStates]) -> Iterat
 
 
 class ContextAttention(nn.Module):
-    """Multi-head attention to ``ContextStates``."""
+    """Multi-head attention to ``ContextStates``, whose width is ``context_dim`` (None: ``embed_dim``)."""
 
-    def __init__(self, embed_dim: int, heads: int, dropout: float = 0.0):
+    def __init__(self, embed_dim: int, heads: int, dropout: float = 0.0, context_dim: Optional[int] = None):
         super().__init__()
-        self.attention = MultiheadAttention(embed_dim, heads, dropout=dropout, encoder_decoder_attention=True)
+        options = dict(kdim=context_dim, vdim=context_dim, encoder_decoder_attention=True)
+        self.attention = MultiheadAttention(embed_dim, heads, dropout=dropout, **options)
 
     def forward(
         self, query: Tensor, context: ContextStates, incremental_state: Optional[Dict[str, Any]] = None

@@ -29,11 +29,13 @@ class ContextLayer(ContextReader):
     context_gate: Optional[nn.Module]
     gate: str
 
-    def add_context_attention(self, embed_dim: int, heads: int, dropout: float, gate: str) -> None:
-        """Make the context attention and its gate."""
-        self.context_attn = ContextAttention(embed_dim, heads, dropout)
+    def add_context_attention(self: Any, heads: int, cfg: Any, gate: str) -> None:
+        """Make the context attention, to states as wide as the encoder's, and its gate."""
+        self.context_attn = ContextAttention(
+            self.embed_dim, heads, cfg.attention_dropout, cfg.encoder.embed_dim
+        )
         self.gate = gate
-        self.context_gate = GATES[gate](embed_dim)
+        self.context_gate = GATES[gate](self.embed_dim)
 
     def sublayer(
         self: Any,
@@ -90,7 +92,7 @@ class ContextEncoderLayer(ContextLayer, TransformerEncoderLayerBase):
 
     def __init__(self, cfg: Any, gate: str):
         super().__init__(cfg)
-        self.add_context_attention(self.embed_dim, cfg.encoder.attention_heads, cfg.attention_dropout, gate)
+        self.add_context_attention(cfg.encoder.attention_heads, cfg, gate)
         self.context_attn_layer_norm = LayerNorm(self.embed_dim, export=cfg.export)
 
     def forward(

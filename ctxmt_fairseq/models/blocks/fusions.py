@@ -52,8 +52,7 @@ class ContextDecoderLayer(ContextLayer, TransformerDecoderLayerBase, Fusion):
 
     def __init__(self, cfg: Any, gate: str = "none"):
         super().__init__(cfg)
-        heads, dropout = cfg.decoder.attention_heads, cfg.attention_dropout
-        self.add_context_attention(self.embed_dim, heads, dropout, gate)
+        self.add_context_attention(cfg.decoder.attention_heads, cfg, gate)
 
     @staticmethod
     def for_decoder(encoder_out: EncoderOut, context: ContextStates) -> EncoderOut:

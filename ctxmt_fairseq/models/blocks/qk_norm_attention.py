@@ -75,6 +75,8 @@ def normalise_attention(module: nn.Module, length: float) -> None:
                     attention.num_heads,
                     length,
                     dropout=attention.dropout_module.p,
+                    kdim=attention.kdim,
+                    vdim=attention.vdim,
                     self_attention=attention.self_attention,
                     encoder_decoder_attention=attention.encoder_decoder_attention,
                 )

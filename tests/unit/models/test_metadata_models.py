@@ -246,6 +246,12 @@ def test_defaults():
     assert own == {"QKNormAttention", "QKNormEncoderLayer"}
 
 
+@pytest.mark.parametrize("case", ["mtcue", "mtcue as its program"])
+def test_a_decoder_narrower_than_the_encoder(case):
+    model = make(case, decoder_embed_dim=64)
+    check_step_by_step(model, batch_of(model))
+
+
 def test_tags_are_those_of_all_data_folders(tmp_path):
     folders = []
     for genre in ("Drama", "Crime"):

@@ -56,6 +56,14 @@ def test_a_step_at_a_time_is_all_at_once(case):
     check_step_by_step(model, batch_of(dataset(model)))
 
 
+@pytest.mark.parametrize("case", ["context encoder", "dual hierarchical", "caching sentence"])
+def test_a_decoder_narrower_than_the_encoder(case):
+    model = make(case, decoder_embed_dim=64)
+    data = dataset(model, target_context=0)
+    check_step_by_step(model, batch_of(data))
+    check_beam_search(model, batch_of(data), lambda line: batch_of(data, [line]))
+
+
 @every_case
 def test_beam_search_does_not_depend_on_the_batch(case):
     model = make(case)
