@@ -1,9 +1,13 @@
 """The sizes of the architectures, and how their options get defaults."""
 
 import argparse
-from typing import Any, Callable, Dict, Mapping, Optional, Tuple
+import contextlib
+import traceback
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Tuple
 
 from fairseq.models import ARCH_CONFIG_REGISTRY, register_model_architecture
+
+from ctxmt_fairseq.base.errors import BadInput
 
 
 def _size(embed_dim: int, ffn_embed_dim: int, layers: int, heads: int, **more: Any) -> Dict[str, Any]:
@@ -47,6 +51,19 @@ def set_defaults(args: Any, **values: Any) -> None:
     """Set the options that ``args`` lacks."""
     for name, value in values.items():
         setattr(args, name, getattr(args, name, value))
+
+
+@contextlib.contextmanager
+def refused_by_fairseq(arch: str) -> Iterator[None]:
+    """Say in one line what fairseq's own modules refuse of a new model's options, such as heads that do not
+    divide its units. Errors of other code stay what they are."""
+    try:
+        yield
+    except (AssertionError, ValueError) as error:
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        if not str(error) or not frame.f_globals["__name__"].startswith("fairseq."):
+            raise
+        raise BadInput(f"--arch {arch}: {error}") from error
 
 
 def register_sizes(

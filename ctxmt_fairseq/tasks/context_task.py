@@ -1,5 +1,6 @@
 """What the tasks share: options that are saved in the checkpoint, and batches that lose no sentence."""
 
+import contextlib
 import copy
 import logging
 import math
@@ -23,6 +24,7 @@ from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag, given_options
 from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.models.initialisation import check_computed, load_sentence_model
+from ctxmt_fairseq.models.sizes import refused_by_fairseq
 from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask, check_targets
 from ctxmt_fairseq.tasks.folder_symbols import check_shards, check_symbols, known_symbols
@@ -290,7 +292,9 @@ class ContextTask(DecodingTask):
     def build_model(self, cfg, from_checkpoint=False):
         (check_architecture if from_checkpoint else check_trainable)(arch_name(cfg))
         args = as_command_line(cfg, from_checkpoint, getattr(self.cfg, "_name", None))
-        model = super().build_model(args, from_checkpoint)
+        # Of a checkpoint it is said which file does not fit.
+        with contextlib.nullcontext() if from_checkpoint else refused_by_fairseq(arch_name(cfg)):
+            model = super().build_model(args, from_checkpoint)
         if args is not cfg:  # what was built is what is saved
             OmegaConf.set_struct(cfg, False)
             cfg.clear()

@@ -8,6 +8,9 @@ import pytest
 from fairseq.models import ARCH_CONFIG_REGISTRY
 
 import ctxmt_fairseq  # noqa: F401 (registers)
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.models.sizes import refused_by_fairseq
+from tests.helpers import steps
 
 ROOT = Path(__file__).parents[3]
 
@@ -33,6 +36,27 @@ def test_the_stock_transformer_is_as_tiny_as_what_it_is_compared_with(task):
 
 def test_in_other_tasks_it_is_fairseqs():
     assert dimensions("transformer_tiny", "translation") == [2, 64, 64, 2] * 2
+
+
+@pytest.mark.parametrize(
+    "size, refusal",
+    [
+        ({"encoder_attention_heads": 3}, "embed_dim must be divisible by num_heads"),
+        ({"decoder_embed_dim": 64}, "--share-all-embeddings requires --encoder-embed-dim to match"),
+    ],
+)
+@pytest.mark.parametrize(
+    "system, arch", [("gated", "gated_context_transformer_tiny"), (steps.STOCK, "transformer")]
+)
+def test_what_fairseq_refuses_of_a_size_is_one_line(system, arch, size, refusal):
+    with pytest.raises(BadInput, match=f"^--arch {arch}: {refusal}"):
+        steps.build(system, **size)
+
+
+def test_errors_of_other_code_are_no_bad_input():
+    with pytest.raises(ValueError, match="mine") as raised, refused_by_fairseq("mine"):
+        raise ValueError("mine")
+    assert not isinstance(raised.value, BadInput)
 
 
 def test_the_documented_extras_are_those_on_offer():
