@@ -94,7 +94,8 @@ class Train(Command):
             _put_back(log, former)
         if not code:
             metadata = "metadata_context" in words and any(_first(data).glob("train.*.meta.jsonl"))
-            print(_end(log, data, save_dir / "checkpoint_best.pt", metadata))
+            theirs = read_options(self.others).get("--user-dir", [])
+            print(_end(log, data, save_dir / "checkpoint_best.pt", metadata, theirs))
         return code
 
     def _options(self, name: str, data: str, folder: str) -> Options:
@@ -181,8 +182,9 @@ def _put_back(log: Path, former: str) -> None:
             write_file(log.with_name("train.sh"), former)
 
 
-def _end(log: Path, data: str, checkpoint: Path, metadata: bool) -> str:
-    """The best validation and the commands that come next, with metadata if the model was trained with it."""
+def _end(log: Path, data: str, checkpoint: Path, metadata: bool, user_dir: List[str]) -> str:
+    """The best validation and the commands that come next, with metadata and code of the user's if the model
+    was trained with it."""
     from ctxmt_fairseq.analysis.training_log import read_training_log
 
     lines = []
@@ -193,8 +195,9 @@ def _end(log: Path, data: str, checkpoint: Path, metadata: bool) -> str:
     if checkpoint.exists():
         source, target = _languages(data)
         files = f"TEXT.{source} --docids TEXT.docids{' --contexts TEXT' * metadata} --output OUT.{target}"
-        lines.append(f"next: ctxmt translate {checkpoint} {files}")
-        lines.append(f"  or: ctxmt evaluate {log.parent} TEXT [CONTRASTIVE_SET ..]")
+        code = "".join(f" --user-dir {shlex.quote(folder)}" for folder in user_dir)
+        lines.append(f"next: ctxmt translate {checkpoint} {files}{code}")
+        lines.append(f"  or: ctxmt evaluate {log.parent} TEXT [CONTRASTIVE_SET ..]{code}")
     return "\n".join(lines)
 
 

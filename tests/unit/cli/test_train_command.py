@@ -145,6 +145,15 @@ def test_the_next_translation_has_the_metadata_of_the_training(
     assert (" --docids TEXT.docids --contexts TEXT --output" in capsys.readouterr().out) == named
 
 
+def test_the_next_commands_name_the_users_code(trained, tmp_path, capsys):
+    folder = tmp_path / "their own"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    assert trained(4.5, "--user-dir", str(folder)) == 0
+    translate, evaluate = capsys.readouterr().out.splitlines()[-2:]
+    assert all(line.endswith(f" --user-dir '{folder}'") for line in (translate, evaluate))
+
+
 def test_a_training_that_does_not_validate(trained, capsys):
     assert trained(None, "--disable-validation") == 0
     printed = capsys.readouterr().out
