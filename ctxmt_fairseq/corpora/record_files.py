@@ -66,7 +66,8 @@ def _parquet(stream: Any, path: PathLike, names: Sequence[str]) -> Iterator[Tupl
     try:
         file = parquet.ParquetFile(stream)
         found, groups = file.schema_arrow.names, range(file.metadata.num_row_groups)
-        used = {part.partition(".")[0] for name in names for part in (name, *name.split("+"))} & set(found)
+        parts = {part for name in names for part in (name, *name.split("+"))}
+        used = {*parts, *(part.partition(".")[0] for part in parts)} & set(found)
         large = max((file.metadata.row_group(group).total_byte_size for group in groups), default=0)
         if large > _LARGEST_GROUP or not used:
             few = f"expected some of {', '.join(names)}, found {', '.join(found)}"

@@ -47,7 +47,7 @@ def cleaned(line, language, steps, changed):
         ),
         ("ocr", "en", "l.A. is not ill", "I.A. is not ill"),
         ("ocr", "fr", "I'homme, iI dort. II rit.", "l'homme, il dort. Il rit."),
-        ("ocr", "de", "lch bin wiIIig.", "Ich bin willig."),
+        ("ocr", "de", "lch bin wiIIig. ln lhm, lhr!", "Ich bin willig. In Ihm, Ihr!"),
         ("punctuation", "en", "“Hello” … he said", '"Hello" ... he said'),
     ],
 )

@@ -112,11 +112,11 @@ def test_two_columns_of_one_name_are_refused(tmp_path, capsys):
 
 
 def test_one_text_in_three_layouts_is_one_corpus(tmp_path):
-    """With names in the first line of the columns; metadata that is null, a number, a list, true or blank."""
+    """With names, one with a dot, in the first line of the columns; metadata that is null, a list, true .."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     rows = [("d1", "One.", "Jedna.", "Zoé"), ("d1", "Two.", "Dvě.", ""), ("d2", "A.", "B.", "x, y")]
-    names = ("id", "s", "t", "by")
+    names = ("id", "s", "t", "by.name")
     records = [dict(zip(names, row, strict=True)) for row in rows]
     parquet.write_table(pyarrow.Table.from_pylist(records), tmp_path / "made")
     files = {
@@ -124,7 +124,7 @@ def test_one_text_in_three_layouts_is_one_corpus(tmp_path):
         "jsonl": jsonl(*records),
         "parquet": (tmp_path / "made").read_bytes(),
     }
-    fields = ("--fields", "document=id", "source=s", "target=t", "speaker=by", "genre==talk")
+    fields = ("--fields", "document=id", "source=s", "target=t", "speaker=by.name", "genre==talk")
     made = {name: converted(tmp_path, {name: content}, *fields) for name, content in files.items()}
     lines, _, metadata, _ = made["tsv"]
     assert lines == [(s, t, d) for d, s, t, _ in rows]
@@ -134,7 +134,7 @@ def test_one_text_in_three_layouts_is_one_corpus(tmp_path):
         {"speaker": "x, y", "genre": "talk"},
     ]
     assert made["jsonl"][:3] == made["parquet"][:3] == made["tsv"][:3]
-    text = jsonl({"s": "A", "t": "B", "id": 7, "by": [1, "x"]}, {"s": "C", "t": "D", "id": 7, "by": True})
+    text = jsonl(*({"s": "A", "t": "B", "id": 7, "by.name": by} for by in ([1, "x"], True)))
     assert converted(tmp_path, {"j": text}, *fields[:5])[2] == [{"speaker": "1, x"}, {"speaker": "true"}]
 
 
