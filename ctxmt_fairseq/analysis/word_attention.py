@@ -2,56 +2,71 @@
 al. 2018, table 2, figures 2 and 3)."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, List, Optional
+from statistics import fmean
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
-import pandas as pd
 
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence
+from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.base.tables import records_table
-from ctxmt_fairseq.evaluation.probe.word_report import bare
+from ctxmt_fairseq.corpora.linguistics.words import bare
 
 SHOWN = 10  # words in a table
+Means = Dict[Any, Tuple[int, float, float]]  # n, and the means of useful mass and position
+
+
+class Word(NamedTuple):
+    """A word that is no punctuation: its sentence, its ``position`` there from 1, its useful mass, and the
+    ``length`` of its sentence and of the ``context`` in words."""
+
+    sentence: int
+    word: str
+    position: int
+    useful: float
+    length: int
+    context: int
 
 
 @dataclass(frozen=True)
 class WordAttention:
-    """The words of a text, without punctuation; positions count in sentences of this length alone (None: in
-    all). A row is a word: its sentence, its ``position`` from 1, the ``length`` of its sentence and of its
-    ``context`` in words, and its useful mass."""
+    """The words of a text; positions count in sentences of this length alone (None: in all)."""
 
-    words: pd.DataFrame
+    words: List[Word]
     length: Optional[int] = None
 
     @property
     def sentences(self) -> int:
-        return self.words.sentence.nunique()
+        return len({each.sentence for each in self.words})
 
-    def by(self, name: str, least: int = 1) -> pd.DataFrame:
-        """n, and the mean useful mass and position, by word, later_word, position, length or context. By
-        length and context these are means over sentences, each of which is the mean over its words."""
+    @property
+    def mean(self) -> float:
+        return fmean(each.useful for each in self.words)
+
+    def by(self, name: str, least: int = 1) -> Means:
+        """The means by word, later_word, position, length or context, ascending. By length and context these
+        are means over sentences, each of which is the mean over its words."""
         words = self.words
         if name == "later_word":
-            words = words[words.position > 1].rename(columns={"word": name})
+            name, words = "word", [each for each in words if each.position > 1]
         elif name == "position" and self.length:
-            words = words[words.length == self.length]
-        elif name in ("length", "context"):
-            words = words.groupby(["sentence", name], as_index=False)[["useful", "position"]].mean()
-        found = words.assign(place=words.position).groupby(name, as_index=False).agg(
-            n=("useful", "size"), useful=("useful", "mean"), position=("place", "mean")
-        )  # fmt: skip
-        return found[found.n >= least]
+            words = [each for each in words if each.length == self.length]
+        rows = [(getattr(each, name), (each.useful, each.position)) for each in words]
+        if name in ("length", "context"):
+            inside = _means(((row[0], each.sentence), row[1]) for row, each in zip(rows, words, strict=True))
+            rows = [(value, means) for (value, _), (_, *means) in inside.items()]
+        return {value: means for value, means in _means(rows).items() if means[0] >= least}
 
     def top(self, name: str, least: int) -> List[Dict[str, Any]]:
         """The words that occur at least ``least`` times, the highest mean first."""
-        found = self.by(name, least).rename(columns={name: "word"})
-        return found.sort_values(["useful", "word"], ascending=[False, True]).to_dict("records")
+        found = sorted(self.by(name, least).items(), key=lambda item: -item[1][1])
+        return [{"word": word, "n": n, "useful": mean, "position": at} for word, (n, mean, at) in found]
 
     def table(self, least: int) -> str:
         """Table 2."""
-        mean = self.words.useful.mean()
-        parts = [f"{self.sentences} sentences with context; useful attention, mean over words {mean:.4f}"]
+        mean = f"useful attention, mean over words {self.mean:.4f}"
+        parts = [f"{self.sentences} sentences with context; {mean}"]
         for title, name in (("word", "word"), ("word, not the first", "later_word")):
             head = f"{title} ({least} times or more)"
             columns = {head: "{word}", "n": "{n}", "useful": "{useful:.4f}", "position": "{position:.1f}"}
@@ -62,8 +77,7 @@ class WordAttention:
         """Figures 2 and 3 by their horizontal axis: lengths and positions with at least ``least`` values."""
 
         def line(measure: str, name: str, key: str) -> List[Point]:
-            rows = self.by(key, least)[[key, "useful"]].itertuples(index=False)
-            return [Point(measure, name, place, value) for place, value in rows]
+            return [Point(measure, name, at, mean) for at, (_, mean, _) in self.by(key, least).items()]
 
         of = "" if self.length is None else f", sentences of {self.length} words"
         mean = "useful attention, mean over sentences"
@@ -73,26 +87,33 @@ class WordAttention:
 
     def as_dict(self, least: int) -> Dict[str, Any]:
         """For JSON: the words that occur at least ``least`` times, and all lengths and positions."""
-        lengths = {"source_lengths": "length", "context_lengths": "context", "positions": "position"}
-        found = {key: self.by(name)[[name, "n", "useful"]] for key, name in lengths.items()}
-        found = {key: each.rename(columns={"context": "length"}) for key, each in found.items()}
+
+        def records(name: str, called: str) -> List[Dict[str, Any]]:
+            return [{called: at, "n": n, "useful": mean} for at, (n, mean, _) in self.by(name).items()]
+
         return {
             "sentences": self.sentences,
-            "mean": float(self.words.useful.mean()),
+            "mean": self.mean,
             "words": self.top("word", least),
             "later_words": self.top("later_word", least),
-            **{key: each.to_dict("records") for key, each in found.items()},
+            "source_lengths": records("length", "length"),
+            "context_lengths": records("context", "length"),
+            "positions": records("position", "position"),
         }
+
+
+def _means(rows: Iterable[Tuple[Any, Sequence[float]]]) -> Means:
+    found = sorted(grouped(rows).items())
+    return {value: (len(each), *np.mean(each, axis=0).tolist()) for value, each in found}
 
 
 def word_attention(sentences: Iterable[AttendedSentence], length: Optional[int] = None) -> WordAttention:
     """Collect the words of sentences, without those sentences whose context has no words."""
-    rows = []
+    words = []
     for number, sentence in enumerate(sentences):
         chosen = np.flatnonzero(sentence.words.lexical_words).tolist()
         if sentence.context_words:
             useful, lengths = sentence.useful.tolist(), (len(chosen), sentence.context_words)
-            rows += [(number, bare(sentence.words.words[place]), position, useful[place], *lengths)
-                     for position, place in enumerate(chosen, 1)]  # fmt: skip
-    columns = ["sentence", "word", "position", "useful", "length", "context"]
-    return WordAttention(pd.DataFrame(rows, columns=columns), length)
+            words += [Word(number, bare(sentence.words.words[place]), position, useful[place], *lengths)
+                      for position, place in enumerate(chosen, 1)]  # fmt: skip
+    return WordAttention(words, length)

@@ -132,9 +132,7 @@ def made_up():
 
 def test_words_lengths_and_positions_by_hand():
     found = word_attention(made_up())
-    assert found.sentences == 2 and found.words.useful.mean() == pytest.approx(
-        (0.5 + 0.2 + 0.6 + 0.1 + 0.3) / 5
-    )
+    assert found.sentences == 2 and found.mean == pytest.approx((0.5 + 0.2 + 0.6 + 0.1 + 0.3) / 5)
     record = found.as_dict(1)
     assert [row["word"] for row in record["words"]] == ["now", "it", "ran", "won"]
     it = record["words"][1]
