@@ -120,8 +120,7 @@ class _Fairseq:
         (model,), _, task = load_ensemble([str(path)], overrides, None, state=full)
         self._model, self._dictionary = model.eval().to(device), task.source_dictionary
         # As fairseq's generation begins a sentence.
-        begins_with_bos = mapping(state["cfg"]["task"], "task").get("add_bos_token")
-        self._begin = self._dictionary.bos() if begins_with_bos else self._dictionary.eos()
+        self._begin = self._dictionary.bos() if options.get("add_bos_token") else self._dictionary.eos()
         self._longest, self._device, self._max_tokens = int(model.max_positions()), device, max_tokens
 
     @torch.no_grad()

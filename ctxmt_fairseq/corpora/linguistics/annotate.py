@@ -1,4 +1,4 @@
-"""Annotates text for the files that ``data.annotation`` reads."""
+"""Annotates text for the files that ``text.annotation`` reads."""
 
 import functools
 import itertools
