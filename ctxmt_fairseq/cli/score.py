@@ -70,7 +70,7 @@ class Score(Command):
         print(metrics.score_table(scores))
         empty = metrics.empty_hypotheses(translation)
         print(remark(f"\n{len(translation.hypotheses)} sentences, {empty} of them translated as empty"))
-        tokenized = metrics.tokenized_lines(translation)
+        tokenized = sum(line.endswith(" .") for line in translation.hypotheses)
         if self.references and tokenized >= TOKENIZED and tokenize != "none":
             print(
                 f"ctxmt: warning: {tokenized} translations end with ' .', as tokenized text does; BLEU is "

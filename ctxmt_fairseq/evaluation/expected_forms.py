@@ -26,7 +26,7 @@ from ctxmt_fairseq.evaluation.contrastive_report import (
     tally_groups,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import phenomenon_name
-from ctxmt_fairseq.text.json_files import Place, get, json_lines, load_json
+from ctxmt_fairseq.text.json_files import Place, get, json_lines, json_list
 from ctxmt_fairseq.text.languages import unspaced
 from ctxmt_fairseq.text.text_lines import PathLike
 
@@ -118,11 +118,7 @@ def _lines(path: Path) -> Iterator[ExpectedForm]:
 
 
 def _list(path: Path) -> Iterator[ExpectedForm]:
-    records = load_json(path)
-    if not isinstance(records, list):
-        raise BadInput("expected a list of objects", path)
-    for number, record in enumerate(records, 1):
-        place = Place(path, part=f"example {number}")
+    for number, (place, record) in enumerate(json_list(path), 1):
         contrapro = isinstance(record, dict) and "ref pronoun" in record and "expected" not in record
         form = _form(place, record, "ref pronoun" if contrapro else "expected")
         phenomenon = form.lower() if contrapro else get(place, record, "rule", str)

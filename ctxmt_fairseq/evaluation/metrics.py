@@ -145,7 +145,7 @@ def bleu(tokenize: Optional[str] = None, lowercase: bool = False) -> Any:
     if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
         raise BadInput(f"expected a tokenizer from {', '.join(BLEU.TOKENIZERS)}, found {tokenize!r}")
     try:
-        # "force" silences sacrebleu's hint at its own option; tokenized_lines counts instead
+        # "force" silences sacrebleu's hint at its own option; ctxmt score warns instead
         return BLEU(lowercase=lowercase, tokenize=tokenize, force=True)
     except (ImportError, RuntimeError) as error:  # MeCab and others are extras of sacrebleu
         raise BadInput(f"the tokenizer {tokenize!r} cannot be loaded: {error}") from None
@@ -206,11 +206,6 @@ def score_translation(
 def empty_hypotheses(translation: Translation) -> int:
     """How many translations are empty."""
     return sum(not line for line in translation.hypotheses)
-
-
-def tokenized_lines(translation: Translation) -> int:
-    """How many translations end with a blank before the full stop, as tokenized text does."""
-    return sum(line.endswith(" .") for line in translation.hypotheses)
 
 
 def score_table(scores: Sequence[MetricScore]) -> str:

@@ -13,7 +13,7 @@ from typing import Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, 
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.metadata_text import parse_metadata
-from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, lines_together
 
 _JSON = "jsonl"
 T = TypeVar("T")
@@ -59,11 +59,7 @@ class MetadataFiles:
 
     def lines(self) -> Iterator[Dict[str, str]]:
         """Yield every line's metadata, value by field, without blank values."""
-        columns = itertools.zip_longest(*map(iterate_lines, self.paths))
-        for number, lines in enumerate(columns, 1):
-            if None in lines:
-                short = self.paths[lines.index(None)]
-                raise BadInput(f"ends after {number - 1} lines, but not all of the metadata does", short)
+        for number, lines in enumerate(lines_together(*self.paths), 1):
             yield self._values(number, lines)
 
     def of_rows(self, rows: Iterable[Tuple[int, T]]) -> Iterator[Tuple[T, Dict[str, str]]]:

@@ -1,13 +1,12 @@
 """Test sets of attributes, such as the speaker's gender: ours, and those of the EAMT 2022 task (Vincent et
 al. 2022)."""
 
-import itertools
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import Sentences, as_sentences
-from ctxmt_fairseq.text.json_files import Place, get, json_lines, load_json
+from ctxmt_fairseq.text.json_files import Place, get, json_lines, json_list
 from ctxmt_fairseq.text.metadata_text import prompts
 from ctxmt_fairseq.text.text_lines import PathLike, read_text
 
@@ -145,11 +144,7 @@ def read_eamt22(path: PathLike) -> List[AttributeExample]:
 
         {"english": "I hear you.", "polish": "Zrozumiałem.", "context_csv": "<sp:masculine>,,,", ...}
     """
-    records = load_json(path)
-    if not isinstance(records, list) or not records:
-        raise BadInput("expected a JSON array of examples", path)
-    places = (Place(path, part=f"example {number}") for number in itertools.count(1))
-    return list(map(_eamt22_example, places, records))
+    return [_eamt22_example(place, record) for place, record in json_list(path)]
 
 
 def _eamt22_example(place: Place, record: Any) -> AttributeExample:

@@ -68,7 +68,7 @@ def test_other_sets_are_refused(files, change, expected):
     assert expected in str(refused.value)
     for content in ("[]", "{}", "3"):
         (files / "test.json").write_text(content)
-        with pytest.raises(BadInput, match="expected a JSON array of examples"):
+        with pytest.raises(BadInput, match="expected a list of objects"):
             read_eamt22(files / "test.json")
 
 

@@ -156,7 +156,7 @@ OWN = {"id": "x", "expected": "elle", "phenomenon": "pronoun", "distance": 1}
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("set.json", [], "set.json: expected examples, found none"),
+        ("set.json", [], "set.json: expected a list of objects"),
         ("set.json", {"a": 1}, "set.json: expected a list of objects"),
         ("set.json", [GOOD, 3], "set.json: example 2: expected an object with the key 'expected'"),
         ("set.json", [GOOD, {**GOOD, "expected": 3}], "example 2: expected a string at the key 'expected'"),

@@ -85,7 +85,7 @@ def test_refusals(tmp_path, files, message):
 
 def test_files_of_different_lengths_are_refused_where_there_is_no_text(tmp_path):
     prefix = write(tmp_path, meta_a=["x"], meta_jsonl=["{}", "{}"])
-    with pytest.raises(BadInput, match=r"text\.meta\.a: ends after 1 lines"):
+    with pytest.raises(BadInput, match=r"text\.meta\.a: expected as many lines"):
         list(MetadataFiles.beside(prefix).lines())
 
 
