@@ -14,7 +14,8 @@ from ctxmt_fairseq.base.tables import records_table
 from ctxmt_fairseq.corpora.linguistics.words import bare
 
 SHOWN = 10  # words in a table
-Means = Dict[Any, Tuple[int, float, float]]  # n, and the means of useful mass and position
+Row = Tuple[Any, Sequence[float]]  # a word, length or position; useful mass and position
+Means = Dict[Any, Tuple[int, float, float]]  # n, and the means of both
 
 
 class Word(NamedTuple):
@@ -52,7 +53,7 @@ class WordAttention:
             name, words = "word", [each for each in words if each.position > 1]
         elif name == "position" and self.length:
             words = [each for each in words if each.length == self.length]
-        rows = [(getattr(each, name), (each.useful, each.position)) for each in words]
+        rows: List[Row] = [(getattr(each, name), (each.useful, each.position)) for each in words]
         if name in ("length", "context"):
             inside = _means(((row[0], each.sentence), row[1]) for row, each in zip(rows, words, strict=True))
             rows = [(value, means) for (value, _), (_, *means) in inside.items()]
@@ -102,7 +103,7 @@ class WordAttention:
         }
 
 
-def _means(rows: Iterable[Tuple[Any, Sequence[float]]]) -> Means:
+def _means(rows: Iterable[Row]) -> Means:
     found = sorted(grouped(rows).items())
     return {value: (len(each), *np.mean(each, axis=0).tolist()) for value, each in found}
 

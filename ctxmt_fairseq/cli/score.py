@@ -68,8 +68,9 @@ class Score(Command):
             scores = metrics.score_translation(translation, tokenize, lowercase, self.bootstrap)
         scores += [one.metric_score() for one in comet]
         print(metrics.score_table(scores))
-        empty = metrics.empty_hypotheses(translation)
-        print(remark(f"\n{len(translation.hypotheses)} sentences, {empty} of them translated as empty"))
+        record = metrics.score_dict(translation, scores)
+        empty = record["empty_hypotheses"]
+        print(remark(f"\n{record['sentences']} sentences, {empty} of them translated as empty"))
         tokenized = sum(line.endswith(" .") for line in translation.hypotheses)
         if self.references and tokenized >= TOKENIZED and tokenize != "none":
             print(
@@ -78,4 +79,4 @@ class Score(Command):
                 file=sys.stderr,
             )
         segments = {"comet": [asdict(one) for one in comet]} if comet else {}
-        self.results.write({**metrics.score_dict(translation, scores), **segments})
+        self.results.write({**record, **segments})

@@ -79,8 +79,7 @@ def measure(files: TextFiles, encode: Sequence[Encode] = ()) -> Statistics:
 
 def _sorted(lengths: Counter) -> Tuple[np.ndarray, np.ndarray]:
     """Lengths in rising order, and how often each occurs."""
-    found = np.array(sorted(lengths.items()))
-    return found[:, 0], found[:, 1]
+    return tuple(np.array(sorted(lengths.items())).T)
 
 
 def _quantile(lengths: Counter, share: float) -> int:

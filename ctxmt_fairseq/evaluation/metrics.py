@@ -203,11 +203,6 @@ def score_translation(
     return scores
 
 
-def empty_hypotheses(translation: Translation) -> int:
-    """How many translations are empty."""
-    return sum(not line for line in translation.hypotheses)
-
-
 def score_table(scores: Sequence[MetricScore]) -> str:
     """The scores as an aligned table, with the signatures below."""
     rows = [["metric", "level", "score"]]
@@ -231,6 +226,6 @@ def score_dict(translation: Translation, scores: Sequence[MetricScore]) -> Dict[
         "documents": None if lengths is None else len(lengths),
         "references": len(translation.references),
         "content": translation.content,
-        "empty_hypotheses": empty_hypotheses(translation),
+        "empty_hypotheses": translation.hypotheses.count(""),
         "scores": [asdict(score) for score in scores],
     }
