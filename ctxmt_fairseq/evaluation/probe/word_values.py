@@ -1,6 +1,6 @@
 """Puts the subwords of a sentence to its words, and sums values of subwords to values of words."""
 
-from typing import List, NamedTuple, Optional, Sequence
+from typing import List, NamedTuple, Optional
 
 import numpy as np
 
@@ -23,7 +23,8 @@ def split_words(text: str, subwords: Subwords, output: Optional[str] = None) -> 
     """The words and subwords of a sentence; the words are those of its form in ``output``, if that is given.
     It is cut otherwise than the text: Moses' tokeniser, for one, heeds capitals."""
     pieces = subwords.encode(text).split()
-    place = word_of_each(subwords.word_starts(pieces))
+    starts = subwords.word_starts(pieces)[1:]  # the first piece always starts a word
+    place = np.cumsum([0, *starts])[: len(pieces)]
     shown = text if output is None else output
     words, count = shown.split(), int(place[-1]) + 1 if pieces else 0
     if len(words) == count and not unspaced(shown):
@@ -54,10 +55,3 @@ def word_values(
         raise ValueError(f"{len(pieces)} subwords and </s>, {len(values)} values")
     sums = np.bincount(place, weights=values[:-1], minlength=len(words))
     return WordValues(words, sums, float(values[-1]), as_written)
-
-
-def word_of_each(starts: Sequence[bool]) -> np.ndarray:
-    """The word, from 0, that each of P pieces belongs to, (P,) int; the first piece always starts one."""
-    starting = np.array(starts, dtype=bool)
-    starting[:1] = True
-    return np.cumsum(starting) - 1

@@ -16,7 +16,7 @@ from ctxmt_fairseq.corpora.truecasing import count_forms, forms_text
 from ctxmt_fairseq.evaluation.probe.cxmi import token_bits
 from ctxmt_fairseq.evaluation.probe.selection import Scores
 from ctxmt_fairseq.evaluation.probe.word_report import bare, sentence_words
-from ctxmt_fairseq.evaluation.probe.word_values import word_of_each, word_values
+from ctxmt_fairseq.evaluation.probe.word_values import split_words, word_values
 from ctxmt_fairseq.generation.forced_scoring import TokenScores
 from ctxmt_fairseq.text.word_tags import read_tags
 
@@ -62,14 +62,16 @@ def test_without_a_subword_model_every_piece_is_a_word(text):
     assert found.words == text.split() and [*found.values, found.end] == values.tolist()
 
 
-def test_where_words_start(subwords):
-    def words(subwords, *pieces):
-        return word_of_each(subwords.word_starts(pieces)).tolist()
+def test_where_words_start(subwords, monkeypatch):
+    monkeypatch.setattr(Subwords, "encode", lambda _, text: text)
 
-    assert words(subwords, "▁a", "b", "▁", "c", "▁d") == [0, 0, 1, 1, 2]
-    assert words(subwords, "a", "▁b") == [0, 1]  # a model that marks no start of the text
-    assert words(Subwords(), "a", "▁b", "c@@", "d") == [0, 1, 2, 3]
-    assert words(subwords) == words(Subwords()) == []
+    def split(subwords, *pieces):
+        return split_words(" ".join(pieces), subwords).place.tolist()
+
+    assert split(subwords, "▁a", "b", "▁", "c", "▁d") == [0, 0, 1, 1, 2]
+    assert split(subwords, "a", "▁b") == [0, 1]  # a model that marks no start of the text
+    assert split(Subwords(), "a", "▁b", "c@@", "d") == [0, 1, 2, 3]
+    assert split(subwords) == split(Subwords()) == []
 
 
 def test_words_that_the_subword_model_reads_otherwise_are_its_own(tmp_path):
