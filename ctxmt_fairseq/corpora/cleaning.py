@@ -30,7 +30,7 @@ _SLIPS: Dict[str, List[Tuple[re.Pattern, str]]] = {
         (re.compile(r"\biI(?=s?\b)"), "il"),
         (re.compile(r"\bII(?=s?\b)"), "Il"),
     ],
-    "de": [(re.compile(r"\bl(?=(?:ch|hm|hn|hnen|hr|m|n|st)\b)"), "I")],
+    "de": [(re.compile(r"\bl(?=(?:ch|hm|hn|hnen|hr|m|n|st)\b(?![(\[]))"), "I")],  # but ln(x)
 }
 
 

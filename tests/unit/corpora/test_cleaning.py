@@ -48,6 +48,7 @@ def cleaned(line, language, steps, changed):
         ("ocr", "en", "l.A. is not ill", "I.A. is not ill"),
         ("ocr", "fr", "I'homme, iI dort. II rit.", "l'homme, il dort. Il rit."),
         ("ocr", "de", "lch bin wiIIig. ln lhm, lhr!", "Ich bin willig. In Ihm, Ihr!"),
+        ("ocr", "de", "y = a * ln(x)", "y = a * ln(x)"),
         ("punctuation", "en", "“Hello” … he said", '"Hello" ... he said'),
     ],
 )
