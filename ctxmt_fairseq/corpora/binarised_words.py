@@ -7,7 +7,7 @@ from fairseq.data import Dictionary
 
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.token_weights import SplitLine
-from ctxmt_fairseq.text.highlights import split_words
+from ctxmt_fairseq.text.highlights import places_of_words
 from ctxmt_fairseq.text.languages import unspaced, words_of
 from ctxmt_fairseq.text.word_tags import overlaps
 
@@ -36,7 +36,7 @@ class SideWords:
         pieces = [self.dictionary[token] for token in tokens]
         if self.subwords.cuts_words and self.dictionary.unk_word in pieces:
             return None
-        return [*map(self.subwords.bare, pieces)], split_words(self.subwords.word_starts(pieces))
+        return [*map(self.subwords.bare, pieces)], places_of_words(self.subwords.word_starts(pieces))
 
     def split(self, line: int) -> Optional[SplitLine]:
         """The words of a sentence as the subword model cuts them, "" for one that the dictionary lacks; None:

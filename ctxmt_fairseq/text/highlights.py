@@ -129,7 +129,7 @@ def _converted(place: Place, line: int, marked: _Marked, word_places: WordPlaces
     )
 
 
-def split_words(starts: Sequence[bool]) -> List[np.ndarray]:
+def places_of_words(starts: Sequence[bool]) -> List[np.ndarray]:
     """The places of each word's subwords, given which subwords start a word; the first one always does."""
     places = np.arange(len(starts))
     first = np.flatnonzero(np.asarray(starts, bool)[1:]) + 1

@@ -15,7 +15,7 @@ from ctxmt_fairseq.corpora.binarised_words import SideWords
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
 from ctxmt_fairseq.criterions.attention_regularisation import AttentionRegularisation
 from ctxmt_fairseq.text.documents import Documents
-from ctxmt_fairseq.text.highlights import LineHighlights, read_highlights, split_words
+from ctxmt_fairseq.text.highlights import LineHighlights, places_of_words, read_highlights
 from tests.helpers import synthetic
 from tests.helpers.contrastive_files import write
 from tests.helpers.window_datasets import EOS, SEP, VOCABULARY, Sentences, dataset
@@ -106,10 +106,10 @@ def test_an_empty_file_is_refused(tmp_path):
 
 
 @given(st.lists(st.integers(1, 4), max_size=9))
-def test_split_words(sizes):
+def test_places_of_words(sizes):
     starts = [place == 0 for size in sizes for place in range(size)]
-    assert [len(word) for word in split_words(starts)] == sizes
-    assert np.concatenate([np.empty(0, int), *split_words(starts)]).tolist() == list(range(len(starts)))
+    assert [len(word) for word in places_of_words(starts)] == sizes
+    assert np.concatenate([np.empty(0, int), *places_of_words(starts)]).tolist() == list(range(len(starts)))
 
 
 @pytest.fixture(scope="module")
