@@ -5,6 +5,7 @@ import copy
 import logging
 import math
 import os
+from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 from fairseq.data import data_utils
@@ -16,6 +17,7 @@ from ctxmt_fairseq.checkpoints.fairseq_fixes import mend_command
 from ctxmt_fairseq.checkpoints.known_symbols import symbols_digest
 from ctxmt_fairseq.checkpoints.options import arch_name, as_command_line, saved_options
 from ctxmt_fairseq.checkpoints.reading import check_architecture
+from ctxmt_fairseq.checkpoints.resumption import latest_loadable
 from ctxmt_fairseq.corpora.data_folder import entry, first_folder, languages_of, load_dictionary
 from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
 from ctxmt_fairseq.data.context_dataset import ContextDataset
@@ -306,9 +308,11 @@ class ContextTask(DecodingTask):
         self.request.adopt(model, arch_name(cfg))
         if self.cfg.eval_bleu:
             self.tokenizer = SteppedTokenizer(self.cfg, self.tokenizer)
-        if self.cfg.sentence_checkpoint and not from_checkpoint:
-            symbols = known_symbols(self)
-            load_sentence_model(model, self.cfg.sentence_checkpoint, symbols, self.check_inputs)
+        start, save_dir = self.cfg.sentence_checkpoint, getattr(args, "save_dir", None)
+        # A training that goes on does so without it.
+        gone = start and not os.path.exists(start) and save_dir and latest_loadable(Path(save_dir))
+        if start and not (from_checkpoint or gone):
+            load_sentence_model(model, start, known_symbols(self), self.check_inputs)
         if self.cfg.valid_contrast and not from_checkpoint:
             self.contrast = self.contrastive_validation(self, model)
         return model

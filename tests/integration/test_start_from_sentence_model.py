@@ -128,6 +128,10 @@ def test_it_trains_on_and_translates(start, corpus, arch, tmp_path, capsys, capl
     for side in ("source", "target"):
         assert f"embeddings of 2 new {side} symbols initialised: <sep>, <mask>\n" in caplog.text
     records = [json.loads(each.getMessage()) for each in caplog.records if each.name == "train_inner"]
+    gone = [tmp_path / "gone.pt" if word == start / "sentence.pt" else word for word in command(start, arch)]
+    build(*gone, *save)  # which goes on
+    with pytest.raises(BadInput, match="gone.pt: no such checkpoint"):
+        build(*gone, "--save-dir", tmp_path / "new")
     random = list(losses((start / "stock.log").read_text()).values())[0][0]
     assert len(records) == 6 and float(records[0]["loss"]) < float(random) - 1
     test = corpus / "demo" / "test"
