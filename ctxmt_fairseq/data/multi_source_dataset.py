@@ -37,16 +37,13 @@ class MultiSourceDataset(ContextDataset):
 
     An example's ``source`` is the current sentence; ``context`` has C entries, which are tokens, or None if
     the document has no such sentence; ``context_rows`` says what they are.
-
-    Args:
-        unique_sentences: a batch holds each distinct sentence of its context once.
     """
 
-    def __init__(self, *args: Any, unique_sentences: bool = False, **kwargs: Any):
+    def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.unique_sentences = unique_sentences
         self.bos = torch.tensor([self.dictionary.bos()])
         self.span_length: int = getattr(self.builder.options, "batch_runs", 0)
+        self.unique_sentences = self.span_length > 0
 
     @property
     def arrangement(self) -> str:  # type: ignore[override]

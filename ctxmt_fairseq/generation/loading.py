@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import torch
-from fairseq import utils
 from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.base import ranks
@@ -58,8 +57,7 @@ class LoadedModels:
     @property
     def limits(self) -> Tuple[int, int]:
         """How many source and target positions all models have."""
-        each = [model.max_positions() for model in self.models]
-        return utils.resolve_max_positions(self.task.max_positions(), *each)
+        return self.task.limits(self.models)
 
     @property
     def languages(self) -> Tuple[str, str]:

@@ -18,10 +18,10 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.models.blocks.context_attention import ContextStates
-from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut, reorder_context_entries
+from ctxmt_fairseq.models.blocks.encoder_out import PREFIX, EncoderOut
 from ctxmt_fairseq.models.blocks.fusions import FUSIONS
 from ctxmt_fairseq.models.blocks.marian import make_marian
-from ctxmt_fairseq.models.blocks.row_groups import encode_in_groups, named_groups
+from ctxmt_fairseq.models.blocks.row_groups import GROUPS, encode_in_groups
 from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.models.initialisation import sentence_model_shapes
 from ctxmt_fairseq.models.sizes import add_options
@@ -82,8 +82,11 @@ class ContextEncoder(TransformerEncoder):
         encoder_out = encode_in_groups(encode, src_tokens, groups, left=True)
         if context is not None and self.context_of_source:
             states = self.encode_context({**context, "encoder_out": encoder_out})
-        named = named_groups(groups, states, src_tokens.size(1))
-        return {**self.for_decoder(encoder_out, states), **named}
+        found = self.for_decoder(encoder_out, states)
+        if groups:
+            counts = None if states is None else states.counts
+            found = {**found, GROUPS: [groups, counts, src_tokens.size(1)]}
+        return found
 
     def encode_context(self, context: Mapping[str, Any]) -> Any:
         """Return the context's states: ``ContextStates``, if the other steps are the default ones.
@@ -110,8 +113,11 @@ class ContextEncoder(TransformerEncoder):
         return FUSIONS[getattr(self.args, "context_fusion", "flat")].for_decoder(encoder_out, context)
 
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
-        reordered = super().reorder_encoder_out(encoder_out, new_order)
-        return reorder_context_entries(reordered, encoder_out, new_order)
+        reordered = super().reorder_encoder_out(encoder_out, new_order)  # without what fairseq does not know
+        for name, entries in encoder_out.items():
+            if name.startswith(PREFIX):
+                reordered[name] = [entry.index_select(0, new_order) for entry in entries]
+        return reordered
 
 
 class ContextModel(TransformerModel):

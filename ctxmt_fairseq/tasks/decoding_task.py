@@ -5,14 +5,14 @@ import atexit
 import functools
 import itertools
 import logging
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 import torch
 from fairseq import metrics
 from fairseq.optim.amp_optimizer import AMPOptimizer
 from fairseq.sequence_generator import SequenceGenerator
 from fairseq.tasks.translation import EVAL_BLEU_ORDER, TranslationTask
-from fairseq.utils import strip_pad
+from fairseq.utils import resolve_max_positions, strip_pad
 from sacrebleu import corpus_bleu
 from sacrebleu.metrics import BLEU
 
@@ -109,6 +109,10 @@ class DecodingTask(TranslationTask):
         """How many sentences behind its own the window of a sentence ends (``--keep-sentence first``)."""
         options = self.options
         return options["target_context"] if options["keep_sentence"] == "first" else 0
+
+    def limits(self, models: Iterable[Any]) -> Tuple[int, int]:
+        """How many source and target positions all models have."""
+        return resolve_max_positions(self.max_positions(), *(model.max_positions() for model in models))
 
     def build_generator(self, models, args, *more, **kwargs):
         """Make fairseq's search, or, with ``--score-reference``, what scores references."""

@@ -5,7 +5,6 @@ from typing import Any, Deque, Dict, List, Optional
 
 import numpy as np
 import torch
-from fairseq import utils
 from fairseq.data import LanguagePairDataset
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -117,9 +116,7 @@ class InteractiveDocument:
             self.sources,
             Documents.from_lengths([len(self.sources)]),
             self.targets + [nothing],
-            utils.resolve_max_positions(
-                self.task.max_positions(), *[model.max_positions() for model in models]
-            ),
+            self.task.limits(models),
             contexts=self.task.contexts_of_typed(self.texts, str(sample["net_input"]["src_tokens"].device)),
         )
         running.before = self.forgotten

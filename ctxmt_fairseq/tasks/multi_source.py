@@ -36,6 +36,3 @@ class MultiSourceTask(ContextTask):
         if self.request.format.joined and self.cfg.batch_runs:
             raise BadInput("--batch-runs needs a row for each context sentence (--context-layout rows)")
         return model
-
-    def dataset_arguments(self, split, source, target, documents, training, contexts):
-        return {"unique_sentences": self.cfg.batch_runs > 0}

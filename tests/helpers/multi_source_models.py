@@ -70,9 +70,8 @@ def dataset(model=None, lengths=(9, 1, 14, 2, 17), longest=9, **options):
     if model is not None:
         form = dict(vars(getattr(model, "context_format", ContextFormat())))
     request = requesting(form.pop("kind", "rows"), **form)
-    unique = window.get("batch_runs", 0) > 0
     builder = WindowBuilder(Documents.from_lengths(lengths), options_in(RowsOptions, window), 1)
     return MultiSourceDataset(
         sentences(n, 4, longest), VOCABULARY, sentences(n, 210, longest), VOCABULARY,
-        builder, request, name="split", unique_sentences=unique, **window,
+        builder, request, name="split", **window,
     )  # fmt: skip

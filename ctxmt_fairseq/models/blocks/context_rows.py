@@ -2,12 +2,10 @@
 
 from typing import Any, Mapping, Optional, Tuple
 
-import torch
 from torch import Tensor
 
 from ctxmt_fairseq.data.context_sizes import Vectors
 from ctxmt_fairseq.models.blocks.context_attention import ContextStates
-from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut
 
 
 def placed(states: Tensor, padding: Tensor, index: Tensor) -> Tuple[Tensor, Tensor]:
@@ -28,10 +26,3 @@ def gather_context(
     states, padding = placed(states, padding, context["index"])
     counts = context["sizes"].counts(vectors)
     return ContextStates(states.flatten(1, 2), padding.flatten(1, 2), counts).compact()
-
-
-def append_context(encoder_out: EncoderOut, context: ContextStates) -> EncoderOut:
-    """Append the context's states to those of the source in ``encoder_out`` (fusion "flat")."""
-    states = torch.cat([encoder_out["encoder_out"][0], context.states.transpose(0, 1)])
-    padding = torch.cat([encoder_out["encoder_padding_mask"][0], context.padding], dim=1)
-    return {**encoder_out, "encoder_out": [states], "encoder_padding_mask": [padding]}

@@ -13,7 +13,6 @@ from torch import Tensor
 from ctxmt_fairseq.base.registry import Registry
 from ctxmt_fairseq.models.blocks.context_attention import ContextStates, where_present
 from ctxmt_fairseq.models.blocks.context_layers import Combine, ContextLayer
-from ctxmt_fairseq.models.blocks.context_rows import append_context
 from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut
 
 Attend = Callable[[Tensor], Tensor]
@@ -234,7 +233,12 @@ class Flat(Fusion):
     """The states of source and context in one sequence (Libovicky et al. 2018)."""
 
     description = "one attention over all states"
-    for_decoder = staticmethod(append_context)
+
+    @staticmethod
+    def for_decoder(encoder_out: EncoderOut, context: ContextStates) -> EncoderOut:
+        states = torch.cat([encoder_out["encoder_out"][0], context.states.transpose(0, 1)])
+        padding = torch.cat([encoder_out["encoder_padding_mask"][0], context.padding], dim=1)
+        return {**encoder_out, "encoder_out": [states], "encoder_padding_mask": [padding]}
 
 
 def layer_fusions() -> List[str]:

@@ -3,7 +3,7 @@
 Only the two sides of a model (``ContextEncoder``, ``Decoder``) and ``RowsEncoder`` know of this.
 """
 
-from typing import Callable, Optional, Sequence, Tuple
+from typing import Callable, Optional, Sequence
 
 import numpy as np
 import torch
@@ -78,8 +78,3 @@ def _of_rows(encoder_out: EncoderOut, rows: slice, pads: int, counts: Optional[n
         "encoder_out": [encoder_out["encoder_out"][0][pads:, rows]],
         "encoder_padding_mask": [encoder_out["encoder_padding_mask"][0][rows, pads:]],
     }
-
-
-def named_groups(groups: Tuple[Group, ...], context: Optional[ContextStates], width: int) -> EncoderOut:
-    """Make the entry that ``decode_in_groups`` reads, if there are groups; ``width`` is the source's."""
-    return {GROUPS: [groups, None if context is None else context.counts, width]} if groups else {}

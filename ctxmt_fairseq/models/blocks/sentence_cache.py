@@ -16,9 +16,6 @@ class SentenceCache:
         self.capacity = capacity
         self._states: collections.OrderedDict[int, Tensor] = collections.OrderedDict()
 
-    def __contains__(self, key: int) -> bool:
-        return key in self._states
-
     def store(self, keys: Sequence[int], states: Tensor, sizes: Sequence[int]) -> None:
         """Keep sentences: states (R, K, D), of which the first ``sizes`` of each row are no pads."""
         for key, row, size in zip(keys, states, sizes, strict=True):

@@ -3,7 +3,6 @@
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 import numpy as np
-from fairseq import utils
 
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
@@ -17,9 +16,7 @@ class SplitTranslations:
     batches are."""
 
     def __init__(self, task: Any, dataset: ContextDataset, models: Sequence[Any]):
-        limits: Tuple[int, int] = utils.resolve_max_positions(
-            task.max_positions(), *[model.max_positions() for model in models]
-        )
+        limits: Tuple[int, int] = task.limits(models)
         sources = [dataset.source[line] for line in range(len(dataset.source))]
         fits = np.asarray(dataset.source.sizes) <= limits[0]
         lines = np.asarray(dataset.lines)

@@ -4,7 +4,6 @@ import pytest
 import torch
 from fairseq.sequence_generator import SequenceGenerator
 
-from ctxmt_fairseq.models.blocks.encoder_out import reorder_context_entries
 from tests.helpers.concat_models import (
     ALL,
     NET_INPUT,
@@ -74,10 +73,3 @@ def test_no_entry_of_encoder_out_is_forgotten_when_rows_are_reordered(options):
         for old, new in zip(before[name], after[name], strict=True):
             order = torch.tensor([2, 2, 0])
             torch.testing.assert_close(new, old.index_select(batch_dimension, order), rtol=0, atol=0)
-
-
-def test_reorder_context_entries_takes_ours_and_only_ours():
-    entries = {"context_x": [torch.tensor([1, 2]), torch.tensor([3, 4])], "fc_results": [None]}
-    result = reorder_context_entries({"encoder_out": []}, entries, torch.tensor([1, 1]))
-    assert set(result) == {"encoder_out", "context_x"}
-    assert [entry.tolist() for entry in result["context_x"]] == [[2, 2], [4, 4]]
