@@ -54,7 +54,8 @@ class ContextDataset(BatchedWindows, ABC):
             its current sentence's. Its target context has 1.
     """
 
-    unique_sentences = False  # if context is rows of sentences: whether a batch has each of them once
+    # If context is rows of sentences: whether a batch has each of them once, and names them for kept states.
+    unique_sentences = names_sentences = False
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ class ContextSizes:
         source: (B,) the tokens of what the encoder reads besides the context.
         sentences: (R,) the tokens of each sentence of the context; reused sentences come first.
         keys: R names of these sentences, and ``current_keys`` those of the B current ones, for states that
-            are kept from batch to batch; None: the sentences are not what the corpus has.
+            are kept from batch to batch; None: none are, or the sentences are not what the corpus has.
         groups: groups of the B rows that are computed one by one, with their widths of source and target.
         sentence_groups: the same for the context's sentences; none: they are encoded all at once.
     """

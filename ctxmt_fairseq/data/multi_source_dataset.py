@@ -156,7 +156,7 @@ class MultiSourceDataset(ContextDataset):
             batch["reused"] = torch.tensor(list(reused.values()))
         source, encoded = _lengths(sample["source"] for sample in samples), _lengths(sentences)
         more: Dict[str, Any] = {}
-        if of_corpus:
+        if of_corpus and self.names_sentences:
             more["keys"] = tuple(_number(*name) for name in order) or (_number(EMPTY_SENTENCE, False),)
             more["current_keys"] = tuple(_number(sample["id"], False) for sample in samples)
         if self._grouped:

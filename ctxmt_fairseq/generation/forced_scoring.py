@@ -69,7 +69,6 @@ class TranslationScorer:
         """Build the windows that the models see; refuse a sentence that is too long for them."""
         text = self.sources, self.targets, self.documents, self.current
         dataset = loaded.task.build_dataset("text", *text, training=False, contexts=self.contexts)
-        dataset.unique_sentences = False  # scored examples are named anew: no states are kept by their names
         _, too_long = dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)
         if too_long:
             line = int(dataset.lines[too_long[0]])

@@ -101,7 +101,7 @@ class RunningDocuments:
             "input", self.sources, self.targets, documents, current=current, training=False, contexts=contexts
         )
         if unique_sentences is not None:
-            self.dataset.unique_sentences = unique_sentences
+            self.dataset.unique_sentences = self.dataset.names_sentences = unique_sentences
 
     def record(self, line: int, tokens: torch.Tensor) -> None:
         """Keep a translation (T,), which ends with ``</s>``, as target context of later lines."""

@@ -130,19 +130,6 @@ def test_every_context_of_a_joined_dictionary(models, tmp_path, capsys):
         assert chrf[name] == pytest.approx(expected)
 
 
-def test_states_that_translation_keeps_are_not_those_of_scored_sentences(tmp_path):
-    model = checkpoint(tmp_path, "multi_source", "--batch-runs", "4", arch="caching_transformer")
-    loaded = load_models(str(model), device="cpu")
-    text = read_probed_text(write_text(tmp_path), loaded)
-    before = text.scorer().scores(loaded)
-    prober = Prober(loaded, text, SearchSettings(beam=2, max_len_b=8))
-    prober.outcomes(selected(loaded, ["document"], prober.scorer)[0])
-    assert all(model.encoder.sentence_cache is not None for model in loaded.models)
-    after = text.scorer(max_tokens=1).scores(loaded)
-    for one, other in zip(before, after, strict=True):
-        np.testing.assert_allclose(one.window, other.window, atol=1e-5)
-
-
 def test_words_and_translations_of_a_model_of_text_steps(tmp_path):
     """Moses' tokeniser cuts a full stop before a capital off, and not where the text is in lower case."""
     model = checkpoint(tmp_path, "document_window")

@@ -10,6 +10,7 @@ import torch
 
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.context_options import SELECTIONS
+from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import TranslationScorer
 from ctxmt_fairseq.generation.loading import LoadedModels
@@ -19,6 +20,7 @@ from ctxmt_fairseq.tasks.multi_source import MultiSourceConfig, MultiSourceTask
 from ctxmt_fairseq.text.documents import Documents
 from tests.helpers.random_models import arguments
 from tests.helpers.window_datasets import VOCABULARY, sentences
+from tests.unit.evaluation.test_contrastive_scoring import example
 
 DOCUMENTS = (5, 1, 3)
 SOURCES, TARGETS = sentences(sum(DOCUMENTS), 4), sentences(sum(DOCUMENTS), 210)
@@ -114,7 +116,23 @@ def test_the_states_used_longest_ago_are_dropped_but_never_those_of_the_batch():
 )
 def test_batches_hold_a_sentence_once_where_spans_share_it_or_its_states_are_kept(batch_runs, cached, unique):
     made = translator(cached, source_context=1, batch_runs=batch_runs)
-    documents = Documents.from_lengths(DOCUMENTS)
-    assert made.running(SOURCES, documents).dataset.unique_sentences is unique
-    scored = TranslationScorer(SOURCES, TARGETS, documents).dataset(made.loaded)
-    assert not scored.unique_sentences, "examples that are named anew"
+    running = made.running(SOURCES, Documents.from_lengths(DOCUMENTS))
+    assert running.dataset.unique_sentences is unique
+    batch, _ = running.batch([0, 1], forced=False)
+    assert (batch["windows"]["sizes"].keys is not None) is cached
+
+
+def test_states_that_a_translation_keeps_are_not_those_of_sentences_scored_later():
+    made = translator(True, source_context=1, batch_runs=4)
+    words = [([], "w3"), ([], "w4 w5")]
+    examples = [example([f"w{number} w{2 * number}"], f"w{number + 9}", words) for number in range(9)]
+
+    def scores():
+        found = score_candidates(made.loaded, examples, max_tokens=8)
+        scorer = TranslationScorer(SOURCES, TARGETS, Documents.from_lengths(DOCUMENTS), max_tokens=1)
+        given = [float(score.window.sum()) for score in scorer.scores(made.loaded)]
+        return given + [score.current_sum for candidates in found for score in candidates]
+
+    before = scores()
+    translate(made)
+    assert scores() == pytest.approx(before, abs=1e-5)
