@@ -243,11 +243,10 @@ class MetadataContextTask(ContextTask):
         counts += options["current_vector"] == "yes"
         if options["source_context"]:
             languages = f"{self.cfg.source_lang}-{self.cfg.target_lang}"
-            path = Path(self._folder) / f"{self.cfg.train_subset}.{languages}.docids"
+            path = self._folder / f"{self.cfg.train_subset}.{languages}.docids"
             lines = np.arange(len(counts))
-            counts += np.minimum(
-                lines - Documents.read(path, len(counts)).bounds(lines)[0], options["source_context"]
-            )
+            starts, _ = Documents.read(path, len(counts)).bounds(lines)
+            counts += np.minimum(lines - starts, options["source_context"])
         return max(LEAST_CONTEXTS, float(np.percentile(counts, 97.5)))
 
     @property

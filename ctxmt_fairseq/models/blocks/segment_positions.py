@@ -124,31 +124,30 @@ class SegmentPositions(nn.Module):
         if self.kind == "none" and incremental_state is None:
             return self.token_positions(tokens)  # type: ignore[misc]
         real, last = tokens.ne(self.padding_idx), incremental_state is not None
-        positions, segments = _count(real, last), self._segments(tokens, last)
-        if self.kind == "restart":
-            positions = positions - self._starts(tokens, last)
+        positions, places = _count(real, last), self.places(tokens, last)
         if last:
             real = real[:, -1:]
         if self.kind == "shift":
-            positions = positions + segments * (self._row_values() if self.shift is None else self.shift)
-            return self._sinusoids(positions + self.padding_idx) * real.unsqueeze(2)
+            return self._sinusoids(places + self.padding_idx) * real.unsqueeze(2)
+        if self.kind == "restart":
+            positions = positions - self._starts(tokens, last)
         length = tokens.size(1)
         lookups = (
             (self.token_positions, positions * real + self.padding_idx, length + self.padding_idx),
-            (self.segment_table, (segments + 1) * real, length),
+            (self.segment_table, (places + 1) * real, length),
         )
         return reduce(
             add, (_look_up(table, index, most) for table, index, most in lookups if table is not None)
         )
 
-    def places(self, tokens: Tensor) -> Tensor:
-        """What tells sentences apart besides the token's position (B, T), from 0: the shifted position or the
-        row of ``places_table``; pads have any number."""
-        segments = self._segments(tokens, last=False)
+    def places(self, tokens: Tensor, last: bool = False) -> Tensor:
+        """What tells sentences apart besides the token's position (B, T), from 0, or of the last token alone,
+        (B, 1): the shifted position or the row of ``places_table``; pads have any number."""
+        segments = self._segments(tokens, last)
         if self.kind != "shift":
             return segments
         shift = self._row_values() if self.shift is None else self.shift
-        return _count(tokens.ne(self.padding_idx), last=False) + segments * shift
+        return _count(tokens.ne(self.padding_idx), last) + segments * shift
 
     def places_table(self, rows: int) -> Tensor:
         """What is embedded at so many places, (rows, C) or fewer."""
