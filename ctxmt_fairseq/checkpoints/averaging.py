@@ -4,7 +4,7 @@ import logging
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Dict, List, Optional, Tuple, Union
+from typing import Any, BinaryIO, Dict, List, Optional, Union
 
 import torch
 from fairseq.models import ARCH_MODEL_REGISTRY
@@ -125,7 +125,8 @@ def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
             raise BadInput(f"expected the dictionaries of {paths[0].name}, found others", path)
         model = state["model"]
         for name in [*first, *model]:
-            if name not in model or name not in first or _kind(model[name]) != _kind(first[name]):
+            one, other = first.get(name), model.get(name)
+            if one is None or other is None or (one.shape, one.dtype) != (other.shape, other.dtype):
                 raise BadInput(f"cannot be averaged with {paths[0].name}: {name} differs", path)
         for name, tensor in model.items():
             if tensor.is_floating_point():
@@ -144,10 +145,6 @@ def _symbols(state: Dict[str, Any]) -> Dict[str, str]:
     digests = (state.get("task_state") or {}).get("dictionaries")
     sides = digests.items() if isinstance(digests, dict) else ()
     return {side: digest for side, digest in sides if isinstance(digest, str)}
-
-
-def _kind(tensor: torch.Tensor) -> Tuple[torch.Size, torch.dtype]:
-    return tensor.shape, tensor.dtype
 
 
 def _wide(tensor: torch.Tensor) -> torch.Tensor:

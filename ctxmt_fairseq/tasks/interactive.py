@@ -92,10 +92,10 @@ class InteractiveDocument:
 
     def translate(self, generator: Any, models: List[Any], sample: Dict[str, Any]) -> List[List[Hypothesis]]:
         """Translate one sentence (1, S); an empty one ends the document and has no hypothesis."""
-        source = sample["net_input"]["src_tokens"][0].cpu()
-        source = source[source != self.task.src_dict.pad()]
+        dictionary, source = self.task.src_dict, sample["net_input"]["src_tokens"][0].cpu()
+        source = source[source != dictionary.pad()]
         # Tokens do not say what the dictionary lacks, nor what steps change; fairseq's hub has them alone.
-        text = self.typed.popleft() if self.typed else self.task.src_dict.string(source)
+        text = self.typed.popleft() if self.typed else dictionary.string(source)
         if len(source) == 1:
             self._begin()
             return [[]]
@@ -105,17 +105,16 @@ class InteractiveDocument:
             raise BadInput(
                 "--keep-sentence first: expected the sentence after it, which a dialogue does not have"
             )
-        dictionary = self.task.src_dict  # a separator that was typed is not the end of a sentence
+        # A separator that was typed is not the end of a sentence.
         source = source.masked_fill(source == dictionary.index(SEPARATOR), dictionary.unk())
         self.texts.append(text)
         self.sources.append(source)
         line = len(self.sources) - 1
-        nothing = torch.empty(0, dtype=torch.long)
         running = RunningDocuments(
             self.task,
             self.sources,
             Documents.from_lengths([len(self.sources)]),
-            self.targets + [nothing],
+            [*self.targets, torch.empty(0, dtype=torch.long)],
             self.task.limits(models),
             contexts=self.task.contexts_of_typed(self.texts, str(sample["net_input"]["src_tokens"].device)),
         )
