@@ -137,6 +137,8 @@ class ConcatTransformer(ContextModel):
             except argparse.ArgumentTypeError as error:
                 raise BadInput(f"--segment-shift: {error}") from None
             if args.segment_shift == "avg-corpus":
+                if not hasattr(type(task), "average_source_length"):
+                    raise BadInput("--segment-shift avg-corpus needs --task document_window")
                 args.segment_shift = task.average_source_length
         model = super().build_model(args, task)
         encoder, decoder = model.encoder, model.decoder

@@ -12,10 +12,12 @@ import torch
 import torch.nn.functional as F
 from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, TransformerModel
+from fairseq.tasks import FairseqTask
 from torch import Tensor, nn
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.data.context_format import ContextFormat
+from ctxmt_fairseq.base.exit_codes import hook_command
+from ctxmt_fairseq.data.context_format import ContextFormat, ContextRequest
 from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.models.blocks.context_attention import ContextStates
 from ctxmt_fairseq.models.blocks.encoder_out import PREFIX, EncoderOut
@@ -35,6 +37,12 @@ _UNSUPPORTED = (
     "scale_fc",
     "scale_resids",
 )
+
+
+def check_task(task: Any, model: Any, args: Any) -> None:
+    """Refuse a task that gives no context for a model, or its class, that reads one."""
+    if isinstance(task, FairseqTask) and not hasattr(task, "request"):
+        ContextRequest().adopt(model, args.arch)
 
 
 class ContextEncoder(TransformerEncoder):
@@ -138,6 +146,7 @@ class ContextModel(TransformerModel):
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         super().add_args(parser)
+        hook_command()  # with --task translation, no task of ours does
         for action in parser._actions:
             if action.dest == "activation_fn":
                 action.choices = [*(action.choices or ()), "swish"]
@@ -147,7 +156,7 @@ class ContextModel(TransformerModel):
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
-        """Refuse to share the embeddings of two dictionaries."""
+        """Refuse to share the embeddings of two dictionaries, and a task that gives no context."""
         shares = getattr(args, "share_all_embeddings", False)
         if shares and task.source_dictionary != task.target_dictionary:
             raise BadInput(
@@ -160,6 +169,7 @@ class ContextModel(TransformerModel):
                 layer.activation_fn = F.silu
         if getattr(args, "marian", False):
             make_marian(model)
+        check_task(task, model, args)
         model.sentence_parameters = sentence_model_shapes(args, task)
         return model
 

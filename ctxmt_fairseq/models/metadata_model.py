@@ -11,7 +11,7 @@ from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.models.blocks.context_attention import ContextStates
 from ctxmt_fairseq.models.blocks.vector_context import INPUTS, VectorContextEncoder
-from ctxmt_fairseq.models.context_model import ContextEncoder, SeparateContextModel
+from ctxmt_fairseq.models.context_model import ContextEncoder, SeparateContextModel, check_task
 from ctxmt_fairseq.models.sizes import add_options, set_defaults
 
 
@@ -37,6 +37,7 @@ class MetadataModel(SeparateContextModel):
         dropout = getattr(args, "context_feature_dropout", None)
         if dropout is not None and not 0 <= dropout < 1:
             raise BadInput(f"--context-feature-dropout {dropout}: expected a probability below 1")
+        check_task(task, cls, args)
         for name, measure in cls.measured.items():
             if getattr(args, name, None) is None:
                 setattr(args, name, measure(task))

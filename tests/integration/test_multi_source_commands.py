@@ -141,8 +141,11 @@ def test_what_does_not_fit_is_refused(data, tmp_path):
     assert "--batch-runs" in refused(*common, *dual, *options)
     gate = ("--context-gate", "branch", "--context-fusion", "concat", "--max-tokens", 500)
     assert "--context-fusion" in refused(*common, *dual, *gate)
-    other_task = ("--task", "document_window", "--arch", "gated_context_transformer", "--max-tokens", 500)
-    assert "gated_context_transformer needs --task multi_source" in refused(*common, *other_task)
+    gated, mtcue = "gated_context_transformer", "mtcue_transformer"
+    others = [("document_window", gated, "multi_source"), ("translation", gated, "multi_source")]
+    for task, arch, needed in (*others, ("translation", mtcue, "metadata_context")):
+        line = refused(*common, "--task", task, "--arch", arch, "--max-tokens", 500)
+        assert f"{arch} needs --task {needed}" in line
     no_reader = (
         "--task",
         "multi_source",
