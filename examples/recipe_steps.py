@@ -89,7 +89,9 @@ def prepare(recipe: Any, arguments: Sequence[str]) -> None:
     commands = corpus_commands(recipe, args) if args.raw else []
     text = ["--train", args.train, "--valid", args.valid]
     command = ["ctxmt", "preprocess", "--source-lang", args.source_lang, "--target-lang", args.target_lang]
-    command += [f"--{args.dictionaries}", "--vocab-size", args.vocab_size, "--spm-type", args.spm_type]
+    command += [f"--{args.dictionaries}", "--vocab-size", args.vocab_size]
+    if not any(option.startswith(("--spm", "--bpe-codes", "--no-subwords")) for option in extra):
+        command += ["--spm-type", args.spm_type]
     command += ["--workers", args.workers, *text, "--out", args.data]
     commands.append([*command, *(["--lowercase"] if args.lowercase == "yes" else []), *extra])
     for number, encoder in enumerate(args.encoders.split()):

@@ -70,10 +70,10 @@ class VocabularyOptions(OptionGroup):
         "pieces of each subword model (default 8000, or the most that the text carries); with --no-subwords "
         "or --bpe-codes the words or pieces kept (default all)"
     )
-    spm_type: Literal["unigram", "bpe"] = option("of SentencePiece's models", "unigram")
-    character_coverage: float = option(
+    spm_type: Optional[Literal["unigram", "bpe"]] = option("of SentencePiece's new models (default: unigram)")
+    character_coverage: Optional[float] = option(
         "share of characters with a piece (default 1.0; 0.9995 for scripts of thousands of characters)",
-        1.0,
+        None,
         option_types.number(0.98, 1),  # what SentencePiece takes
         metavar="P",
     )
@@ -158,10 +158,9 @@ class Preprocess(Command):
             )
         trained = not (spm or bpe or given.no_subwords or given.like)
         rules = self._by_language("normalization")
-        if (rules or given.user_symbols) and not trained:
-            raise BadInput(
-                "--normalization and --user-symbols are for a SentencePiece model that is trained here"
-            )
+        if (rules or given.user_symbols or given.spm_type or given.character_coverage) and not trained:
+            only = "--normalization, --user-symbols, --spm-type and --character-coverage"
+            raise BadInput(f"{only} are for a SentencePiece model that is trained here")
         for rule in rules.values():
             check_normalization(rule)
         if len(set(rules.values())) > 1 and not given.sides.separate:
@@ -179,8 +178,8 @@ class Preprocess(Command):
             bpe_threshold=given.bpe_vocabulary_threshold or 0,
             dictionaries=dictionaries,
             vocab_size=given.vocab_size,
-            spm_type=given.spm_type,
-            character_coverage=given.character_coverage,
+            spm_type=given.spm_type or "unigram",
+            character_coverage=given.character_coverage or 1.0,
             normalization=rules,
             symbols=given.user_symbols,
             like=given.like,

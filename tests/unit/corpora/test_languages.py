@@ -130,6 +130,8 @@ def test_user_symbols_are_one_piece_each(tmp_path):
         (("--normalization", "nfd"), "--normalization: expected identity, "),
         (("--normalization", "rules.tsv"), "rules.tsv: no such file"),
         (("--normalization", "nfkc", "--no-subwords"), "are for a SentencePiece model that is trained here"),
+        (("--spm-type", "bpe", "--no-subwords"), "are for a SentencePiece model that is trained here"),
+        (("--character-coverage", "0.99", "--no-subwords"), "for a SentencePiece model that is trained here"),
         (("--normalization-source", "nfkc"), "give --normalization, or --normalization-source with"),
         (("--normalization-source", "nfkc", "--normalization-target", "identity"), "or give --separate"),
     ],
