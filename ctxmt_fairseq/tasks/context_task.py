@@ -214,21 +214,20 @@ class ContextTask(DecodingTask):
             check_one_shard(folder, split, languages)
         options = self.context_options(training)
 
-        def reading(folder: str) -> Tuple[Split, Dict[str, Any]]:
+        def reading(folder: str) -> Tuple[Split, Any, Dict[str, Any]]:
             prefix = os.path.join(folder, f"{split}.{'-'.join(languages)}.")
             dictionaries = self.src_dict, self.tgt_dict
             read = read_split(prefix, languages, dictionaries, self.cfg.dataset_impl, options.reach == 0)
+            if training:
+                check_targets(read.target)
             needs = training_needs(options, self.cfg, prefix, read, self.tgt_dict) if training else {}
-            return read, needs
+            return read, self.stored_contexts(split, folder, len(read.source)), needs
 
-        read, needs = reading(folder)
-        if needs and split not in self.datasets:  # a fault of another folder is said now, not in its epoch
+        read, contexts, needs = reading(folder)
+        if training and split not in self.datasets:  # a fault of another folder is said now, not in its epoch
             for other in dict.fromkeys(paths):
                 if other != folder:
                     reading(other)
-        if training:
-            check_targets(read.target)
-        contexts = self.stored_contexts(split, folder, len(read.source))
         self.datasets[split] = self.build_dataset(
             split, read.source, read.target, read.documents, read.current, training, contexts, **needs
         )

@@ -92,14 +92,19 @@ def test_translator_average_and_shards(s2to2, data, other, begun, tmp_path):
 
 
 def test_each_epoch_reads_a_shard(data, corpus, tmp_path):
-    """A second folder with the vocabulary of the first; validation is that of the first."""
+    """A second folder with the vocabulary of the first; validation is that of the first. What the second lacks
+    is said before the first epoch."""
     languages = ("--source-lang", "en", "--target-lang", "fr")
     text = ("--train", corpus / "test1", "--like", data, "--out", tmp_path / "two")
     run("ctxmt", "preprocess", *languages, *text)
     options = (*TRAIN, *ONE, "--max-epoch", 3, "--max-tokens", 4000, "--no-save", "--disable-validation")
     log = run("fairseq-train", f"{data}{os.pathsep}{tmp_path / 'two'}", *options).stdout
     read_from = re.findall(r"examples from: (\S+)/train\.en-fr\.en\n", log)
-    assert read_from[:3] == [str(data), str(tmp_path / "two"), str(data)]
+    assert read_from[:4] == [str(data), *[str(tmp_path / "two")] * 2, str(data)]
+    lacking = tmp_path / "two/train.en-fr.docids"
+    lacking.unlink()
+    line = refused("fairseq-train", f"{data}{os.pathsep}{tmp_path / 'two'}", *options, "--max-epoch", 1)
+    assert f"{lacking}: no such file; expected one document id per sentence" in line
 
 
 def test_a_context_that_changed(s2to2, data, begun, tmp_path):
