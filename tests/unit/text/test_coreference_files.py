@@ -3,7 +3,7 @@
 import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.text.alignment import read_alignment
+from ctxmt_fairseq.text.alignment import iterate_alignment, read_alignment
 from ctxmt_fairseq.text.coreference import Antecedent, Reference, read_coreference
 from tests.helpers.coreference_files import record, write_lines
 
@@ -31,14 +31,16 @@ def test_coreference_files_that_do_not_fit(tmp_path):
 
 
 def test_alignment_files_that_do_not_fit(tmp_path):
-    path = write_lines(tmp_path / "good", ["0-1 0-0 1-1 0-1", ""])
-    assert read_alignment(path, ["a b", ""], ["c d", "e"]) == [{0: [0, 1], 1: [1]}, {}]
+    path, texts = write_lines(tmp_path / "good", ["0-1 0-0 1-2 0-1", ""]), (["a b", ""], ["c d e", "e"])
+    files = [write_lines(tmp_path / name, text) for name, text in zip("st", texts, strict=True)]
+    assert read_alignment(path, *texts) == [{0: [0, 1], 1: [2]}, {}] == list(iterate_alignment(path, *files))
     for lines, message in (
         (["0-1"], "expected 2 lines"),
         (["0-1", "", ""], "found more"),
-        (["0-2", ""], ":1: expected words of 2 and 2, found 0-2"),
+        (["0-3", ""], ":1: expected words of 2 and 3, found 0-3"),
+        (["2-0", ""], ":1: expected words of 2 and 3, found 2-0"),
         (["0:1", ""], "expected pairs such as 0-1"),
         (["-1-0", ""], "expected pairs"),
     ):
         with pytest.raises(BadInput, match=message):
-            read_alignment(write_lines(tmp_path / "bad", lines), ["a b", ""], ["c d", "e"])
+            read_alignment(write_lines(tmp_path / "bad", lines), *texts)
