@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import Any, List, NoReturn, Optional, Sequence, Tuple
+from typing import Any, Callable, List, NoReturn, Optional, Sequence, Tuple
 
 import ctxmt_fairseq
 from ctxmt_fairseq.base.processes import run_logged
@@ -46,6 +46,17 @@ def whole(text: str) -> str:
     if not re.fullmatch("[0-9]+|auto", text):
         raise argparse.ArgumentTypeError(f"expected a whole number, found {text!r}")
     return text
+
+
+def one_of(*names: str) -> Callable[[str], str]:
+    """The type of options that are one of these. (argparse does not look whether a default is a choice.)"""
+
+    def checked(text: str) -> str:
+        if text not in names:
+            raise argparse.ArgumentTypeError(f"expected {' or '.join(names)}, found {text!r}")
+        return text
+
+    return checked
 
 
 def split_extra(arguments: Sequence[str]) -> Tuple[List[str], List[str]]:

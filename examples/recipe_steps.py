@@ -7,7 +7,7 @@ from typing import Any, Sequence, Tuple
 
 from recipe_corpora import corpus_commands, make_folders
 from recipe_preparing import check_inputs, finished, go_on
-from recipe_running import BadRecipe, OptionParser, run, split_extra, whole
+from recipe_running import BadRecipe, OptionParser, one_of, run, split_extra, whole
 
 SMALL_VOCABULARY = "8000"  # of the profile small
 WHOLE_NUMBERS = """
@@ -67,14 +67,16 @@ def prepare(recipe: Any, arguments: Sequence[str]) -> None:
     parser.add_option(
         "held-out", shares, "share of the documents for VALID, and for test, where none are named"
     )
-    sizes = f"size of a vocabulary: {size} or {SMALL_VOCABULARY}"
-    parser.add_option("profile", "paper", sizes, choices=("paper", "small"))
+    sizes = f"paper, small: vocabularies of {size}, {SMALL_VOCABULARY}"
+    parser.add_option("profile", "paper", sizes, type=one_of("paper", "small"))
     parser.add_option("vocab-size", "auto", "another size", type=whole)
-    apart = "one vocabulary for both languages, or one for each"
-    parser.add_option("dictionaries", own.get("dictionaries", "joint"), apart, choices=("joint", "separate"))
-    parser.add_option("spm-type", "bpe", "subwords", choices=("bpe", "unigram"))
-    lower = "lower-case the text, and with it all that the models read"
-    parser.add_option("lowercase", "no", lower, choices=("yes", "no"))
+    apart = "joint: one vocabulary for both languages; separate: one for each"
+    parser.add_option(
+        "dictionaries", own.get("dictionaries", "joint"), apart, type=one_of("joint", "separate")
+    )
+    parser.add_option("spm-type", "bpe", "subwords, bpe or unigram", type=one_of("bpe", "unigram"))
+    lower = "yes: lower-case the text, and with it all that the models read"
+    parser.add_option("lowercase", "no", lower, type=one_of("yes", "no"))
     parser.add_option("workers", "4", "processes", type=whole)
     stores = (
         "sentence encoders, a context store of each; the first is DATA/contexts, another DATA/contexts-NAME; "

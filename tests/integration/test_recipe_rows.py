@@ -286,4 +286,13 @@ def test_lower_case(dry_run, refused):
     assert "--lowercase" not in dry_run(*prepare)[0]
     (lower,) = dry_run(*prepare, "--lowercase", "yes", "--", "--overwrite")
     assert lower[-2:] == ["--lowercase", "--overwrite"]
-    assert "--lowercase: invalid choice: 'ru'" in refused(*prepare, "--lowercase", "ru")
+    assert "--lowercase: expected yes or no, found 'ru'" in refused(*prepare, "--lowercase", "ru")
+
+
+def test_what_the_environment_says_is_checked_like_an_option(dry_run, refused):
+    """PROFILE of train.sh is none of prepare.sh, which took it for the small one."""
+    prepare = (FOCUSED / "prepare.sh", "train", "valid", "data")
+    for variable, value in (("PROFILE", "en-de"), ("LOWERCASE", "true"), ("DICTIONARIES", "shared")):
+        assert f"--{variable.lower()}: expected " in refused(*prepare, **{variable: value})
+    (words,) = dry_run(*prepare, "--profile", "paper", PROFILE="en-de")
+    assert words[words.index("--vocab-size") + 1] == "32000"
