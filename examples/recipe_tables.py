@@ -5,7 +5,7 @@ the same names, what it is; the commands, in which ROW stands for a row; ``- `` 
   = COLUMN MEASURE TOLERANCE
 A measure, something of results.json, is
   DECODING[.opt][.CONTEXT]/SCORE[/LEVEL]   of the translation of this name, such as window.random/BLEU
-  contrast/KEY, contrast/GROUP/NAME        of a contrastive set, such as contrast/disc, contrast/distances/1
+  contrast/KEY, contrast/GROUP/NAME        of the only contrastive set that has it: contrast/disc, contrast/distances/1
 and ``*0.01`` behind it multiplies. The tolerance, how far a result may lie from the number, is one that the
 paper supports, or ``n=500``: the 95 % interval of an accuracy over so many examples. ``-`` is nothing.
 COMPARED are the rows that the authors' program computes as ours does (docs/results/authors.md), TRAINED those
@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
 
-from ctxmt_fairseq.evaluation.runs.results_file import TranslationName
+from ctxmt_fairseq.evaluation.runs.results_file import TranslationName, suite_name
 
 NOTHING = "-"
 
@@ -79,13 +79,15 @@ def measured(results: Any, measure: str) -> Optional[float]:
 
 
 def _of_contrast(results: Any, _: str, key: str, name: str = "") -> Optional[float]:
-    for report in results["contrast"].values():
+    """Of the only set that has it, with windows as in training; of several nobody knows which is meant."""
+    found = []
+    for suite, report in results["contrast"].items():
         value = report.get(key)
         if name:
             value = (value or {}).get(name, {}).get("accuracy")
-        if value is not None:
-            return float(value)
-    return None
+        if value is not None and not suite_name(suite)[1]:
+            found.append(float(value))
+    return found[0] if len(found) == 1 else None
 
 
 def _of_translations(results: Any, place: str, score: str = "", level: str = "sentence") -> Optional[float]:

@@ -122,6 +122,18 @@ def test_measures():
     assert measured(found, "contrast/disc") is None and measured(found, "-") is None
 
 
+def test_measures_of_contrastive_sets_are_those_of_the_only_set():
+    """Not of windows of another size, and not of one of several."""
+
+    def accuracy(**sets):
+        contrast = {name.replace("_", "."): {"accuracy": value} for name, value in sets.items()}
+        return measured({"contrast": contrast}, "contrast/accuracy")
+
+    assert accuracy(disambig=60, disambig_w3=50) == 60
+    assert accuracy(disambig_w3=50) is None
+    assert accuracy(anaphora=50, disambig=60) is None
+
+
 def test_no_such_paper(folder, capsys):
     run = str(folder / "runs/sentence/evaluation")
     for paper, message in (("nowhere", "no such recipe"), ("focused_concat:en-xx", "from en-ru, en-de")):
