@@ -5,7 +5,7 @@ the same names, what it is; the commands, in which ROW stands for a row; ``- `` 
   = COLUMN MEASURE TOLERANCE
 A measure, something of results.json, is
   DECODING[.opt][.CONTEXT]/SCORE[/LEVEL]   of the translation of this name, such as window.random/BLEU
-  contrast/KEY, contrast/GROUP/NAME        of the only contrastive set that has it: contrast/disc, contrast/distances/1
+  contrast/KEY, contrast/GROUP/NAME        of the only contrastive set that has it: contrast/disc
 and ``*0.01`` behind it multiplies. The tolerance, how far a result may lie from the number, is one that the
 paper supports, or ``n=500``: the 95 % interval of an accuracy over so many examples. ``-`` is nothing.
 COMPARED are the rows that the authors' program computes as ours does (docs/results/authors.md), TRAINED those

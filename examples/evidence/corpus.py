@@ -55,6 +55,11 @@ def prepare(place: Workplace, text: Text, folder: str) -> None:
     for name in (part, folder) if kind in (*PARTS, *FOUND) else (folder,):
         if not (home / name).exists():
             _preprocess(place, text, name)
+    if kind in FOUND:
+        found = home / "text" / FOUND[kind]
+        beside = home / folder / f"train.en-{text.target}.{found.name.partition('.')[2]}"
+        if not beside.exists():
+            beside.hardlink_to(found)  # a copy could be cut short
 
 
 def find(place: Workplace, text: Text, finders: systems.Finders) -> None:
@@ -122,10 +127,6 @@ def _preprocess(place: Workplace, text: Text, name: str) -> None:
         vocabulary, train = ("--joint", "--vocab-size", size, "--spm-type", "bpe"), home / "text" / "train"
     dev = ("--valid", home / "text" / "dev", "--source-lang", "en", "--target-lang", text.target)
     ctxmt("preprocess", "--train", train, *dev, *vocabulary, "--out", home / name)
-    if kind in FOUND:
-        found = FOUND[kind]
-        ending = found.partition(".")[2]
-        shutil.copyfile(home / "text" / found, home / name / f"train.en-{text.target}.{ending}")
 
 
 def _copy_text(folder: Path, text: Text, whole: str, *parts: str) -> None:
