@@ -57,8 +57,9 @@ def checkout():
         print("no checkout given: skipped")
         raise SystemExit
     shims()
-    sys.path.insert(0, sys.argv[1])
-    return Path(sys.argv[1])
+    path = Path(sys.argv[1])
+    sys.path.insert(0, str(path))
+    return path
 
 
 def folder():
