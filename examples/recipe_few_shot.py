@@ -2,11 +2,14 @@
 for K examples of each combination of their values; accuracy against K."""
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any, List, Sequence
 
 from recipe_running import BadRecipe, OptionParser, run, split_extra
 from recipe_steps import languages_of, train
+
+from ctxmt_fairseq.text.text_lines import iterate_lines
 
 STARTS = {"MTCUE": "MTCUE", "TAGGING": "BASE-PM"}  # system -> the run that its training starts from
 DESCRIPTION = """
@@ -65,9 +68,11 @@ def _prepare(args: Any) -> None:
         _lines_as_documents(Path(prefix), text / name, source)
     draw = ["--attributes", args.attributes, "--seed", args.seed, *_sentences(args)]
     for name, counts, folder in (("train", args.counts, "settings"), ("valid", "all", "valid")):
-        if not Path(args.out, folder).is_dir():
+        settings = Path(args.out, folder)
+        if not all((settings / count).is_dir() for count in counts.split(",")):
+            shutil.rmtree(settings, ignore_errors=True)  # of fewer counts; those are drawn as they were
             command = ["ctxmt", "control", "few-shot", text / name, *draw]
-            run([*command, "--counts", counts, "--out", Path(args.out, folder)], False)
+            run([*command, "--counts", counts, "--out", settings], False)
     if not Path(args.out, "data").is_dir():
         command = ["ctxmt", "preprocess", "--source-lang", source, "--target-lang", target]
         command += ["--like", args.data, "--train", text / "train", "--valid", text / "valid"]
@@ -85,8 +90,7 @@ def _lines_as_documents(prefix: Path, link: Path, source: str) -> None:
             place = link.with_name(link.name + ending)
             place.unlink(missing_ok=True)
             place.symlink_to(file.resolve())
-    with open(f"{prefix}.{source}", encoding="utf-8") as lines:
-        ids = "".join(f"{number}\n" for number, _ in enumerate(lines, 1))
+    ids = "".join(f"{number}\n" for number, _ in enumerate(iterate_lines(f"{prefix}.{source}"), 1))
     link.with_name(link.name + ".docids").write_text(ids)
 
 

@@ -1,8 +1,11 @@
 """MTCue's rows, few-shot settings and context stores: the commands that they stand for."""
 
-import pytest
+from pathlib import Path
 
-from tests.integration.recipes import FOCUSED, MTCUE, chosen, recipes
+import pytest
+import recipe_few_shot
+
+from tests.integration.recipes import FOCUSED, MTCUE, chosen, recipes, start
 
 MTCUE_BASE = "mtcue_transformer_base"
 WIDER = {  # table 3 of MTCue
@@ -106,6 +109,30 @@ def test_few_shot_settings_of_mtcue(dry_run):
         assert (words["--current-vector"], words["--seed"], words["--lr"]) == ("no", "3", "3e-4")
         assert words.get("--farthest-context") == ("5" if system == "MTCUE" else None)
         assert words.get("--source-context") == ("0" if system == "MTCUE" else None)
+
+
+def test_few_shot_settings_can_be_more_on_a_second_start(tmp_path, monkeypatch):
+    """Every line is a document, also one that holds a carriage return."""
+
+    def run(words, dry):
+        if "--counts" in words:
+            given = {str(name): value for name, value in zip(words, words[1:], strict=False)}
+            for count in given["--counts"].split(","):
+                Path(given["--out"], count).mkdir(parents=True)  # ctxmt refuses a folder that is there
+
+    monkeypatch.setattr(recipe_few_shot, "run", run)
+    monkeypatch.setattr(recipe_few_shot, "train", lambda *arguments: False)
+    monkeypatch.chdir(tmp_path)
+    Path("data").mkdir()
+    Path("data", "ctxmt.json").write_text('{"source_lang": "en", "target_lang": "fr"}')
+    for name in ("train", "dev"):
+        for end in ("en", "fr", "meta.speaker"):
+            Path(f"{name}.{end}").write_text("one\rline\nanother\n", newline="")
+    for counts in ("0,5", "0,5,30"):
+        texts = ("train", "dev", "set.jsonl", "data", "runs", "few")
+        assert start(MTCUE / "few_shot.sh", *texts, "--attributes", "speaker", "--counts", counts) == 0
+        assert {path.name for path in Path("few/settings").iterdir()} == {*counts.split(",")}
+    assert Path("few/text/train.docids").read_text() == "1\n2\n"
 
 
 def test_context_stores_of_mtcue(dry_run):
