@@ -57,7 +57,7 @@ def prepare(recipe: Any, arguments: Sequence[str]) -> None:
     for name in ("train", "valid", "data"):
         parser.add_argument(name, metavar=name.upper())
     own = recipe.defaults("prepare")
-    size = own["vocab-size"]
+    size = own.get("vocab-size", "32000")
     parser.add_option("source-lang", own.get("source-lang", "en"))
     parser.add_option("target-lang", own.get("target-lang", "fr"))
     parser.add_option("raw", "", "folder of downloaded files")

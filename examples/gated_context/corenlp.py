@@ -26,7 +26,7 @@ PRONOMINAL = "PRONOMINAL"
 
 
 class Converted(NamedTuple):
-    """References, which are records of ``data.coreference``, and words, of ``data.annotation``, one for each
+    """References, which are records of ``text.coreference``, and words, of ``text.annotation``, one for each
     line."""
 
     references: List[Dict[str, Any]]
@@ -77,9 +77,9 @@ def _tokens(place: Place, sentence: Any, text: str, line: int) -> List[Dict[str,
             raise place.error(f"expected the text of line {line + 1}, found {original[:40]!r} in it")
         at = start + len(original)
         record = {"text": original, "start": start, "end": at}
-        for key, name in (("pos", "pos"), ("lemma", "lemma")):
+        for key in ("pos", "lemma"):
             if key in token:
-                record[name] = get(place, token, key, str)
+                record[key] = get(place, token, key, str)
         found.append(record)
     return found
 

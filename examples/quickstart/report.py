@@ -69,7 +69,7 @@ def corpus_bleu(score):
 
 
 def plot(results, path):
-    """Bars per phenomenon and system; hatched where the window lacks what decides."""
+    """Bars per phenomenon and system; pale where the window lacks what decides."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -82,6 +82,8 @@ def test_a_table_lies_in_any_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for folder in ("mine", "./mine", tmp_path / "mine", "../" + tmp_path.name + "/mine"):
         assert recipes.Recipe(folder).name == "mine"
+    assert recipes.main(["prepare", "mine", "train", "valid", "data", "--dry-run"]) == 0
+    assert "--vocab-size 32000 " in capsys.readouterr().out
     assert recipes.Recipe("thesis").name == "thesis"
     for folder in ("./thesis", "none"):
         assert recipes.main(["train", folder, "one", "data", "out"]) == 2
