@@ -18,7 +18,7 @@ from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.vectors.text_encoders import TextEncoder
 from scripts.benchmark.metadata import PREVIOUS, make_model
 from scripts.benchmark.paired import Comparison, alternate, seconds
-from scripts.benchmark.training import BATCHES, sentences, smoothed, step_of
+from scripts.benchmark.training import groups_of, sentences, smoothed, step_of
 from tests.helpers import synthetic
 from tests.helpers.synthetic import DOCUMENT, FIELDS
 
@@ -98,10 +98,7 @@ def store_time(
             synthetic.dataset(task, documents, DOCUMENT, contexts=contexts)
             for contexts in (dataclasses.replace(stored, vectors=anew), stored)
         ]
-        indices, _ = datasets[0].filter_indices_by_size(datasets[0].ordered_indices(), synthetic.LIMITS)
-        groups = datasets[0].batch_by_size(indices, max_tokens=max_tokens)
-        torch.manual_seed(1)
-        groups = [groups[number] for number in torch.randperm(len(groups))[:BATCHES]]
+        groups = groups_of(datasets[0], max_tokens)
 
         def measure(dataset: Any, number: int) -> float:
             def work() -> None:

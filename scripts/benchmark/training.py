@@ -1,6 +1,6 @@
 """A training step with segment shift and context discount against stock fairseq's, on the same windows."""
 
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Sequence
 
 import torch
 from fairseq import utils
@@ -31,12 +31,17 @@ def sentences(max_tokens: int) -> int:
 
 def batches_of(dataset: Any, device: torch.device, max_tokens: int) -> List[Batch]:
     """``BATCHES`` of a dataset's batches, in a random order."""
+    groups = groups_of(dataset, max_tokens)
+    batches = [dataset.collater([dataset[index] for index in group]) for group in groups]
+    return utils.move_to_cuda(batches) if device.type == "cuda" else batches
+
+
+def groups_of(dataset: Any, max_tokens: int) -> List[Sequence[int]]:
+    """The examples of ``batches_of``."""
     indices, _ = dataset.filter_indices_by_size(dataset.ordered_indices(), synthetic.LIMITS)
     groups = dataset.batch_by_size(indices, max_tokens=max_tokens)
     torch.manual_seed(1)
-    chosen = [groups[number] for number in torch.randperm(len(groups))[:BATCHES]]
-    batches = [dataset.collater([dataset[index] for index in group]) for group in chosen]
-    return utils.move_to_cuda(batches) if device.type == "cuda" else batches
+    return [groups[number] for number in torch.randperm(len(groups))[:BATCHES]]
 
 
 def make_step(size: str, device: torch.device, ours: bool) -> Callable[[Batch], None]:

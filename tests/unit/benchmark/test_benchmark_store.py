@@ -8,7 +8,7 @@ import torch
 from ctxmt_fairseq.corpora.embed import embed
 from ctxmt_fairseq.vectors.context_store import ContextStore
 from ctxmt_fairseq.vectors.text_encoders import load_text_encoder
-from scripts.benchmark import store
+from scripts.benchmark import store, training
 from tests.unit.benchmark.test_benchmark import assert_finite
 
 DISCRETE = load_text_encoder("discrete")
@@ -48,7 +48,7 @@ def test_both_ways_train_on_the_same_batches(monkeypatch):
         return lambda batch: batches.append(batch) or step(batch)
 
     monkeypatch.setattr(store, "step_of", step_of)
-    monkeypatch.setattr(store, "BATCHES", 2)
+    monkeypatch.setattr(training, "BATCHES", 2)
     comparison = store.store_time("tiny", 1, torch.device("cpu"), 200, DISCRETE)
     assert_finite(comparison, 2)
     assert len(batches) == 6  # with the warm-up pair
