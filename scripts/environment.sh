@@ -21,7 +21,8 @@ ctxmt_environment() {
     fi
 
     # An environment that exists is never cleared: somebody may be using it.
-    [[ -x "$root/.venv/bin/python" ]] || "$python" -m venv "$root/.venv" || return 1
+    # venv makes bin/python some seconds before bin/pip.
+    [[ -x "$root/.venv/bin/pip" ]] || "$python" -m venv "$root/.venv" || return 1
     stamp="$root/.venv/ctxmt_installed"
     wanted="$root $(cat "$root/pyproject.toml" "$root/constraints.txt" | cksum)"
     if [[ -f "$stamp" && "$(cat "$stamp")" != "$root "* ]]; then
