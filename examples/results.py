@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Tuple
 from recipe_tables import NOTHING, Table, measured, read_tables
 from recipes import Recipe
 
+from ctxmt_fairseq.analysis.system_names import named_paths
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.metrics import read_translation
@@ -46,14 +47,17 @@ def options(arguments: List[str]) -> Any:
 def read_columns(arguments: List[str]) -> Dict[str, Tuple[Path, Any]]:
     """Name -> folder and results."""
     columns = {}
-    for argument in arguments:
-        name, _, path = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
+    for name, path in named_paths(arguments, _called):
         folder = Path(path)
-        name = name or (folder.parent.name if folder.name == "evaluation" else folder.name)
         if name in columns:
             raise BadInput(f"{name}: two folders have this name; NAME=FOLDER gives another", folder)
         columns[name] = folder, read_results(folder)
     return columns
+
+
+def _called(path: str) -> str:
+    folder = Path(path)
+    return folder.parent.name if folder.name == "evaluation" else folder.name
 
 
 def read_results(folder: Path) -> Dict[str, Any]:

@@ -109,6 +109,17 @@ def test_a_result_is_held_against_its_row(tmp_path, capsys):
             results.main([*arguments, "--check"])
 
 
+def test_a_row_whose_name_has_an_equals_sign_is_named_as_the_page_says(tmp_path, monkeypatch):
+    """docs/results/reproduction.md: ROW=runs/ROW/evaluation."""
+    monkeypatch.chdir(tmp_path)
+    row = "s4to4+shift=100+CD"
+    evaluated(tmp_path / "runs", row, 32.0, 87.0)
+    assert [*results.read_columns([f"{row}=runs/{row}/evaluation"])] == [row]
+    assert [*results.read_columns([f"runs/{row}/evaluation/"])] == [row]
+    monkeypatch.chdir(tmp_path / "runs" / row)
+    assert [*results.read_columns(["evaluation"])] == [row]
+
+
 def test_measures():
     """By decoding, context and whether a length penalty was found; ``*`` multiplies."""
     scores = {
