@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, List, Sequence
 
 from recipe_running import BadRecipe, OptionParser, run, split_extra
-from recipe_steps import languages_of, train
+from recipe_steps import train
 
+from ctxmt_fairseq.corpora.data_folder import read_description
 from ctxmt_fairseq.text.text_lines import iterate_lines
 
 STARTS = {"MTCUE": "MTCUE", "TAGGING": "BASE-PM"}  # system -> the run that its training starts from
@@ -61,7 +62,8 @@ def few_shot(recipe: Any, arguments: Sequence[str]) -> None:
 
 def _prepare(args: Any) -> None:
     """The metadata of all settings, and a data folder that serves them all."""
-    source, target = languages_of(args.data)
+    description = read_description(args.data)
+    source, target = description["source_lang"], description["target_lang"]
     text = Path(args.out, "text")
     text.mkdir(parents=True, exist_ok=True)
     for prefix, name in ((args.train, "train"), (args.valid, "valid")):

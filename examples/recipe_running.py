@@ -10,11 +10,25 @@ from pathlib import Path
 from typing import Any, Callable, List, NoReturn, Optional, Sequence, Tuple
 
 import ctxmt_fairseq
+from ctxmt_fairseq.base.errors import BadInput, as_bad_input
 from ctxmt_fairseq.base.processes import run_logged
 
 
-class BadRecipe(ValueError):
-    """Something that a recipe does not know; its text is one line for the user."""
+class BadRecipe(BadInput):
+    """Something that a recipe does not know."""
+
+
+def run_script(work: Callable[[List[str]], object], arguments: Sequence[str]) -> int:
+    """Do the work of a script, and return its exit code: 0, or 2 for bad input, which is one line."""
+    try:
+        work(list(arguments))
+    except Exception as error:
+        bad_input = as_bad_input(error)
+        if bad_input is None:
+            raise
+        print(f"error: {bad_input}", file=sys.stderr)
+        return 2
+    return 0
 
 
 class OptionParser(argparse.ArgumentParser):

@@ -1,9 +1,8 @@
 """What a paper's prepare.sh, train.sh and evaluate.sh do: options to commands."""
 
-import json
 import os
 from pathlib import Path
-from typing import Any, Sequence, Tuple
+from typing import Any, Sequence
 
 from recipe_corpora import corpus_commands, make_folders
 from recipe_preparing import check_inputs, finished, go_on
@@ -149,12 +148,3 @@ def evaluate(recipe: Any, arguments: Sequence[str]) -> None:
         word for name, value in options.items() if f"--{name}" not in given for word in (f"--{name}", value)
     ]
     run(["ctxmt", "evaluate", model, text, *words[:at], "--data", data, *paper, *words[at:]], dry)
-
-
-def languages_of(data: str) -> Tuple[str, str]:
-    """Source and target language of a data folder."""
-    try:
-        description = json.loads(Path(data, "ctxmt.json").read_text(encoding="utf-8"))
-        return description["source_lang"], description["target_lang"]
-    except FileNotFoundError:
-        raise BadRecipe(f"{data}/ctxmt.json: no such file; expected what ctxmt preprocess writes") from None

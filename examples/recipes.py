@@ -32,7 +32,7 @@ except ModuleNotFoundError as error:
     sys.exit(f"error: {error.name} not found: activate the environment that has ctxmt_fairseq (README)")
 
 from recipe_few_shot import few_shot
-from recipe_running import BadRecipe, find_plugin
+from recipe_running import BadRecipe, find_plugin, run_script
 from recipe_search import search_lr
 from recipe_small import run_small
 from recipe_steps import evaluate, prepare, train
@@ -266,12 +266,7 @@ def main(arguments: Sequence[str]) -> int:
     if len(arguments) < 2 or arguments[0] not in STEPS:
         print(__doc__)
         return 2
-    try:
-        STEPS[arguments[0]](Recipe(arguments[1]), arguments[2:])
-    except BadRecipe as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return run_script(lambda words: STEPS[words[0]](Recipe(words[1]), words[2:]), arguments)
 
 
 if __name__ == "__main__":

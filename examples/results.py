@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
+from recipe_running import run_script
 from recipe_tables import NOTHING, Table, measured, read_tables
 from recipes import Recipe
 
@@ -146,23 +147,20 @@ def check(paper: str, columns: Dict[str, Tuple[Path, Any]]) -> Tuple[str, bool]:
 
 def main(arguments: List[str]) -> None:
     args = options(arguments)
-    try:
-        columns = read_columns(args.folders)
-        found = contrast_stars(columns)
-        if args.reference:
-            found.update(translation_stars(columns, args.reference, args.docids))
-        print(results_table({name: results for name, (_, results) in columns.items()}, found))
-        if args.check:
-            if ":" not in (args.paper or ""):
-                raise BadInput("--check needs --paper PAPER:TABLE")
-            text, near = check(args.paper, columns)
-            print("\n" + text)
-            sys.exit(0 if near else 1)
-        if args.paper:
-            print("\n" + published(args.paper, list(columns)))
-    except BadInput as error:
-        sys.exit(f"error: {error}")
+    columns = read_columns(args.folders)
+    found = contrast_stars(columns)
+    if args.reference:
+        found.update(translation_stars(columns, args.reference, args.docids))
+    print(results_table({name: results for name, (_, results) in columns.items()}, found))
+    if args.check:
+        if ":" not in (args.paper or ""):
+            raise BadInput("--check needs --paper PAPER:TABLE")
+        text, near = check(args.paper, columns)
+        print("\n" + text)
+        sys.exit(0 if near else 1)
+    if args.paper:
+        print("\n" + published(args.paper, list(columns)))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(run_script(main, sys.argv[1:]))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import recipe_few_shot
 
+from ctxmt_fairseq.corpora.data_folder import write_description
 from tests.integration.recipes import FOCUSED, MTCUE, chosen, recipes, start
 
 MTCUE_BASE = "mtcue_transformer_base"
@@ -124,7 +125,7 @@ def test_few_shot_settings_can_be_more_on_a_second_start(tmp_path, monkeypatch):
     monkeypatch.setattr(recipe_few_shot, "train", lambda *arguments: False)
     monkeypatch.chdir(tmp_path)
     Path("data").mkdir()
-    Path("data", "ctxmt.json").write_text('{"source_lang": "en", "target_lang": "fr"}')
+    write_description("data", {"source_lang": "en", "target_lang": "fr", "splits": {}})
     for name in ("train", "dev"):
         for end in ("en", "fr", "meta.speaker"):
             Path(f"{name}.{end}").write_text("one\rline\nanother\n", newline="")

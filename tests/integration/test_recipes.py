@@ -8,6 +8,8 @@ import time
 
 import evidence.systems
 import pytest
+import results
+from recipe_running import run_script
 
 from ctxmt_fairseq.checkpoints.averaging import Checkpoint
 from tests.integration.recipes import (
@@ -260,6 +262,17 @@ def test_options_by_flag_environment_and_pass_through(planned):
 )
 def test_refusals(refused, arguments, words):
     assert words in refused(FOCUSED / "train.sh", *arguments, GPUS="1")
+
+
+def test_what_the_package_refuses_is_one_line_too(tmp_path, monkeypatch, capsys):
+    (tmp_path / "lr-1").mkdir()
+    (tmp_path / "lr-1" / "finished").touch()
+    monkeypatch.setenv("LRS", "1")
+    assert start(FOCUSED / "search_lr.sh", "base", "data", tmp_path) == 2
+    last = tmp_path / "lr-1" / "checkpoints" / "checkpoint_best.pt"
+    assert capsys.readouterr().err == f"error: {last}: no such checkpoint\n"
+    assert run_script(results.main, [str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {tmp_path}/results.json: No such file")
 
 
 def test_learning_rate_search_plans_every_rate(dry_run):

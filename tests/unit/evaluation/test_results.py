@@ -7,6 +7,7 @@ import results
 from recipe_tables import measured, read_tables
 from recipes import Recipe
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from tests.helpers.reports import SYSTEMS, write_runs
 
@@ -105,7 +106,7 @@ def test_a_result_is_held_against_its_row(tmp_path, capsys):
         ([near], "--check needs --paper PAPER:TABLE"),
         ([near, near], "s4to4: two folders have this name"),
     ):
-        with pytest.raises(SystemExit, match=message):
+        with pytest.raises(BadInput, match=message):
             results.main([*arguments, "--check"])
 
 
@@ -148,7 +149,7 @@ def test_measures_of_contrastive_sets_are_those_of_the_only_set():
 def test_no_such_paper(folder, capsys):
     run = str(folder / "runs/sentence/evaluation")
     for paper, message in (("nowhere", "no such recipe"), ("focused_concat:en-xx", "from en-ru, en-de")):
-        with pytest.raises(SystemExit, match=message):
+        with pytest.raises(BadInput, match=message):
             results.main([run, "--paper", paper])
-    with pytest.raises(SystemExit, match="error: .*expected what ctxmt evaluate writes"):
+    with pytest.raises(BadInput, match="expected what ctxmt evaluate writes"):
         results.main([str(folder)])
