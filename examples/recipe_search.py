@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any, Sequence
 
+from recipe_running import BadRecipe
 from recipe_steps import train
 
 METRIC = "--best-checkpoint-metric"
@@ -25,6 +26,8 @@ def search_lr(recipe: Any, arguments: Sequence[str]) -> None:
         print(USAGE.format(rates=" ".join(rates)))
         sys.exit(0 if arguments else 2)
     row, data, out, *options = arguments
+    if any(word.partition("=")[0] == "--lr" for word in options):
+        raise BadRecipe("--lr: expected the learning rates in LRS")
     for rate in rates:
         done = Path(out, f"lr-{rate}", "finished")
         if not done.exists() and train(recipe, [row, data, str(done.parent), "--lr", rate, *options]):

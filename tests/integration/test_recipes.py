@@ -275,6 +275,11 @@ def test_what_the_package_refuses_is_one_line_too(tmp_path, monkeypatch, capsys)
     assert capsys.readouterr().err.startswith(f"error: {tmp_path}/results.json: No such file")
 
 
+@pytest.mark.parametrize("options", [("--lr", "5e-4"), ("--lr=5e-4",), ("--", "--lr", "5e-4")])
+def test_learning_rate_search_refuses_a_rate_for_all(refused, options):
+    assert "LRS" in refused(FOCUSED / "search_lr.sh", "s4to4", "data", "out", *options)
+
+
 def test_learning_rate_search_plans_every_rate(dry_run):
     commands = dry_run(FOCUSED / "search_lr.sh", "s4to4", "data", "out", "--gpus", 2)
     rates = [command[command.index("--lr") + 1] for command in commands]
