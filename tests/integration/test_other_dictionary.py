@@ -92,8 +92,8 @@ def test_translator_average_and_shards(s2to2, data, other, begun, tmp_path):
 
 
 def test_each_epoch_reads_a_shard(data, corpus, tmp_path):
-    """A second folder with the vocabulary of the first; validation is that of the first. What the second lacks
-    is said before the first epoch."""
+    """A second folder with the vocabulary of the first; validation is that of the first. What it lacks is
+    said before the first epoch."""
     languages = ("--source-lang", "en", "--target-lang", "fr")
     text = ("--train", corpus / "test1", "--like", data, "--out", tmp_path / "two")
     run("ctxmt", "preprocess", *languages, *text)
