@@ -15,6 +15,23 @@ settings.register_profile("ctxmt", deadline=None, derandomize=True)
 settings.load_profile("ctxmt")
 
 
+@pytest.fixture
+def refusal(capsys):
+    """``refusal(call, ...)``: the one line with which a command refuses bad input; it prints nothing else."""
+
+    def line_of(call, *arguments, **options):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            call(*arguments, **options)
+        out, err = capsys.readouterr()
+        assert (ended.value.code, out) == (2, ""), err
+        (line,) = err.splitlines()
+        assert line.startswith("ctxmt: error: ")
+        return line
+
+    return line_of
+
+
 def pytest_addoption(parser):
     parser.addoption(
         "--file-times",

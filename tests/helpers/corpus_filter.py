@@ -1,7 +1,5 @@
 """``ctxmt corpus filter`` called on a small corpus, for tests."""
 
-import pytest
-
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from tests.helpers.corpus_files import write_corpus_files
@@ -18,10 +16,3 @@ def files_of(folder, documents):
 
 def run(step, *options):
     main(["corpus", "filter", step, *map(str, options), "--source-lang", "en", "--target-lang", "de"])
-
-
-def refused(capsys, step, *options):
-    with pytest.raises(SystemExit) as end:
-        run(step, *options)
-    assert end.value.code == 2
-    return capsys.readouterr().err.splitlines()[-1]

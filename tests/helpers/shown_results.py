@@ -3,7 +3,6 @@
 from unittest.mock import patch
 
 import numpy as np
-import pytest
 
 from ctxmt_fairseq.analysis import value_tables
 from ctxmt_fairseq.cli.main import main
@@ -28,15 +27,6 @@ def shown(capsys, *arguments):
         (measure, *heads), _, *rows = map(cells, table.splitlines())
         found[measure] = {name: dict(zip(heads, row, strict=True)) for name, *row in rows}
     return found, rest.splitlines()
-
-
-def refused(capsys, *arguments):
-    """The one line of the error."""
-    with pytest.raises(SystemExit) as ended:
-        analyse(*arguments)
-    assert ended.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    return line
 
 
 def spread(values, sign=""):

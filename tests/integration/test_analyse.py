@@ -63,7 +63,7 @@ def test_groups(grouping, tmp_path):
     assert done.stderr == ""
 
 
-def test_groups_take_the_options_of_the_other_analyses(grouping, tmp_path, capsys):
+def test_groups_take_the_options_of_the_other_analyses(grouping, tmp_path, refusal):
     document = tmp_path / "document"
     document.write_text(f"{CONTEXT}\n{SENTENCE}\n")
     analyse = ("analyse", "groups", grouping, "--cpu", "--output")
@@ -75,9 +75,9 @@ def test_groups_take_the_options_of_the_other_analyses(grouping, tmp_path, capsy
         (tmp_path / name).mkdir()
         here(*analyse, tmp_path / name / "groups.png", *text)
     assert files(tmp_path / "alone") == files(tmp_path / "given") == files(tmp_path / "line")
-    with pytest.raises(SystemExit):
-        here(*analyse, tmp_path / "groups.png", "--sentence", SENTENCE, "--metadata", "A film")
-    assert "--metadata needs a model of the task metadata_context" in capsys.readouterr().err
+    assert "--metadata needs a model of the task metadata_context" in refusal(
+        here, *analyse, tmp_path / "groups.png", "--sentence", SENTENCE, "--metadata", "A film"
+    )
 
 
 def test_attention_of_text_and_of_a_line_is_the_same(gated, tmp_path, capsys):
@@ -128,9 +128,6 @@ def test_models_that_do_not_fit_are_refused(gated, source_only, tmp_path):
         (("--sentence", "a", "--output", "no/map.png"), "no/map.png: cannot be written: no such folder"),
     ],
 )
-def test_bad_options_are_refused_before_the_model_is_loaded(tmp_path, monkeypatch, capsys, options, message):
+def test_bad_options_are_refused_before_the_model_is_loaded(tmp_path, monkeypatch, refusal, options, message):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as exit:
-        here("analyse", "attention", "no-model", *options)
-    assert exit.value.code == 2
-    assert capsys.readouterr().err.startswith(f"ctxmt: error: {message}")
+    assert refusal(here, "analyse", "attention", "no-model", *options).startswith(f"ctxmt: error: {message}")

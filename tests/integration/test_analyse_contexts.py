@@ -42,13 +42,6 @@ def here(*arguments):
     main([str(argument) for argument in ("analyse", "contexts", *arguments)])
 
 
-def refusal(capsys, *arguments):
-    with pytest.raises(SystemExit) as exit:
-        here(*arguments)
-    assert exit.value.code == 2
-    return capsys.readouterr().err.splitlines()[-1].removeprefix("ctxmt: error: ")
-
-
 def table(path):
     """Head and rows of a csv file."""
     with open(path, encoding="utf-8", newline="") as stream:
@@ -63,7 +56,7 @@ def texts(tmp_path):
     return path
 
 
-def test_texts_of_a_file(mtcue, texts, tmp_path, monkeypatch, capsys):
+def test_texts_of_a_file(mtcue, texts, tmp_path, monkeypatch, capsys, refusal):
     monkeypatch.chdir(tmp_path)
     here(mtcue, "--texts", texts, "--cpu")
     printed = capsys.readouterr().out
@@ -80,11 +73,11 @@ def test_texts_of_a_file(mtcue, texts, tmp_path, monkeypatch, capsys):
 
     before = sorted(tmp_path.iterdir())
     where = ("--texts", texts, "--cpu", "--output", tmp_path / "other.png")
-    line = refusal(capsys, mtcue, *where, "--sentences")
-    assert line == "--sentences: mtcue_transformer was trained without previous sentences"
-    assert refusal(capsys, mtcue, *where, "--previous", texts).endswith("trained without previous sentences")
+    line = refusal(here, mtcue, *where, "--sentences")
+    assert line == "ctxmt: error: --sentences: mtcue_transformer was trained without previous sentences"
+    assert refusal(here, mtcue, *where, "--previous", texts).endswith("trained without previous sentences")
     texts.write_text("One\nTwo\n")
-    assert refusal(capsys, mtcue, *where) == "expected at least 4 texts for a map, found 2"
+    assert refusal(here, mtcue, *where) == "ctxmt: error: expected at least 4 texts for a map, found 2"
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -141,11 +134,11 @@ def test_metadata_of_a_split_with_scores(mtcue, tmp_path, capsys):
         (("--split", "valid"), "no-model: "),
     ],
 )
-def test_bad_options_are_refused_before_the_model_is_loaded(tmp_path, monkeypatch, capsys, options, message):
+def test_bad_options_are_refused_before_the_model_is_loaded(tmp_path, monkeypatch, refusal, options, message):
     monkeypatch.chdir(tmp_path)
-    assert refusal(capsys, "no-model", *options).startswith(message)
+    assert refusal(here, "no-model", *options).startswith(f"ctxmt: error: {message}")
 
 
-def test_without_the_extra_there_is_no_map(monkeypatch, capsys):
+def test_without_the_extra_there_is_no_map(monkeypatch, refusal):
     monkeypatch.setitem(sys.modules, "umap", None)
-    assert 'pip install ".[plots]" in the checkout' in refusal(capsys, "no-model", "--split", "valid")
+    assert 'pip install ".[plots]" in the checkout' in refusal(here, "no-model", "--split", "valid")

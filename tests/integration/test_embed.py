@@ -94,13 +94,9 @@ def test_another_encoder_is_one_line_and_changes_nothing(demo, tmp_path):
         (["--json", "no/such/folder", "--dry-run"], "no/such/folder: cannot be written"),
     ],
 )
-def test_refusals_are_one_line(demo, options, message, tmp_path, capsys, monkeypatch):
+def test_refusals_are_one_line(demo, options, message, tmp_path, refusal, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as stop:
-        main([*map(str, demo), *DISCRETE, *options])
-    assert stop.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("ctxmt: error: ") and message in line
+    assert message in refusal(main, [*map(str, demo), *DISCRETE, *options])
     assert not (tmp_path / "s").exists()
 
 

@@ -179,14 +179,11 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("form", HOSTILE)
-def test_hostile_folders(form, copy, capsys, monkeypatch):
+def test_hostile_folders(form, copy, refusal, monkeypatch):
     spoil, message = HOSTILE[form]
     monkeypatch.chdir(copy.parent)
     spoil(copy)
-    with pytest.raises(SystemExit) as ended:
-        main(["card", "copy"])
-    assert ended.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    line = refusal(main, ["card", "copy"])
     assert line.startswith("ctxmt: error: copy") and message in line
     assert not os.path.exists("victim")
 

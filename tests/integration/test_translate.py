@@ -172,7 +172,7 @@ def test_pipes_and_links_stay_and_a_second_run_is_told(translation, last, text, 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fifo", "link", "real"]
 
 
-def test_back_translation(translation, last, text, corpus, tmp_path, monkeypatch, capsys):
+def test_back_translation(translation, last, text, corpus, tmp_path, monkeypatch, refusal):
     """Text in English becomes the target side of a corpus whose source side is synthetic French."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     arguments = [str(word) for word in ("translate", last, *text, *SEARCH)]
@@ -201,9 +201,7 @@ def test_back_translation(translation, last, text, corpus, tmp_path, monkeypatch
         (("--corpus", "c", "--mark", "x"), "--mark x: expected FIELD=TEXT"),
         (("--corpus", "c", "--docids", "-"), "--corpus reads --docids twice: give a file"),
     ):
-        with pytest.raises(SystemExit):
-            main([*arguments, *more])
-        assert message in capsys.readouterr().err
+        assert message in refusal(main, [*arguments, *more])
 
 
 def test_given_target_context(translation, last, text, corpus):
@@ -255,7 +253,7 @@ def test_ensembles(translation, s2to2, source_only, text, last):
         ({"options": ("--target-context-from", "context", "--decoding", "window")}, "--target-context-from"),
     ],
 )
-def test_bad_input_is_refused_with_one_line(last, tmp_path, monkeypatch, capsys, change, message):
+def test_bad_input_is_refused_with_one_line(last, tmp_path, monkeypatch, refusal, change, message):
     from ctxmt_fairseq.cli.main import main  # in this process: eight refusals in the time of one
 
     monkeypatch.chdir(tmp_path)
@@ -267,9 +265,5 @@ def test_bad_input_is_refused_with_one_line(last, tmp_path, monkeypatch, capsys,
     model = "model.pt" if "model" in change else last
     before = sorted(tmp_path.iterdir())
     arguments = ["translate", model, "in", "--docids", "in.ids", "--output", "out", "--cpu", *options]
-    with pytest.raises(SystemExit) as exit:
-        main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    (line,) = captured.err.strip().splitlines()
-    assert exit.value.code == 2 and captured.out == "" and line.startswith("ctxmt: error: " + message)
+    assert refusal(main, list(map(str, arguments))).startswith("ctxmt: error: " + message)
     assert sorted(tmp_path.iterdir()) == before

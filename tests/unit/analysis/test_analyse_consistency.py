@@ -157,15 +157,7 @@ def test_alignment_learnt_here(tmp_path, capsys):
 # ---- what it refuses -----------------------------------------------------------------------------------
 
 
-def refused(capsys, command):
-    with pytest.raises(SystemExit) as ended:
-        command()
-    assert ended.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    return line
-
-
-def test_several_seeds_of_a_system(files, tmp_path, capsys):
+def test_several_seeds_of_a_system(files, tmp_path, capsys, refusal):
     """Runs of one name are compared over seeds and documents; each takes an alignment of its name."""
     draw, systems = random.Random(4), []
     for name, share in (("a", 0.9), ("b", 0.2)):
@@ -196,14 +188,14 @@ def test_several_seeds_of_a_system(files, tmp_path, capsys):
     assert (alike["a"], alike["b"], alike["seeds"], alike["units"]) == ("a", "b", [3, 3], 12)
     assert (alike["score_a"], alike["score_b"]) == pytest.approx(tuple(means)) and alike["stars"]
     assert alike["method"] in capsys.readouterr().out and record["about"] == alike["method"]
-    assert "once for each of a, run 1" in refused(
-        capsys, lambda: main(["analyse", "consistency", files["src"], *systems, *how, aligned[0]])
+    assert "once for each of a, run 1" in refusal(
+        main, ["analyse", "consistency", files["src"], *systems, *how, aligned[0]]
     )
 
 
-def test_refusals(files, tmp_path, capsys):
+def test_refusals(files, tmp_path, refusal):
     def of(*names, **options):
-        return refused(capsys, lambda: run(files, *names, **options))
+        return refusal(run, files, *names, **options)
 
     assert "--alignment: expected NAME=FILE for each system, found none for drawn" in of(
         "always", "drawn", aligned=["always"]
@@ -223,17 +215,15 @@ def test_refusals(files, tmp_path, capsys):
         ("ids", f"{short['ids']}: expected 72 document ids, found 3"),
         ("align", f"{short['align']}:1: expected pairs such as 0-1, found 'x'"),
     ):
-        assert words in refused(capsys, lambda name=name: run({**files, name: short[name]}, "always"))
+        assert words in refusal(run, {**files, name: short[name]}, "always")
     joined = {"always": ["猫在睡觉。"] * 72, "src": ["私は猫が好きです"] * 72}
     for name, lines in joined.items():
         path = write_lines(tmp_path / f"joined.{name}", lines)
-        said = refused(capsys, lambda name=name, path=path: run({**files, name: path}, "always"))
+        said = refusal(run, {**files, name: path}, "always")
         assert f"{path}: has no blanks between words: cut it into words first" in said
     far = write_lines(tmp_path / "far", ["0-0 1-9"] * 72)
-    assert f"{far}:1: expected words of 3 and 3, found 1-9" in refused(
-        capsys, lambda: run({**files, "align": far}, "always")
-    )
+    assert f"{far}:1: expected words of 3 and 3, found 1-9" in refusal(run, {**files, "align": far}, "always")
     empty = write_lines(tmp_path / "empty", [""] * 72)
-    assert "expected terms that every system translates; left out: 36 terms" in refused(
-        capsys, lambda: run({**files, "align": empty}, "always")
+    assert "expected terms that every system translates; left out: 36 terms" in refusal(
+        run, {**files, "align": empty}, "always"
     )

@@ -11,7 +11,7 @@ from ctxmt_fairseq.evaluation.runs.results_file import TranslationName, suite_na
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.seeds import ONE_RUN, over_seeds
 from tests.helpers.result_files import contrast, probed, results, translation, write_results
-from tests.helpers.shown_results import analyse, cells, refused, shown, spread
+from tests.helpers.shown_results import analyse, cells, shown, spread
 
 REAL, RANDOM, NULL = (35.36, 36.0, 34.1), (34.85, 35.9, 33.0), (35.35, 36.1, 30.0)
 
@@ -147,13 +147,13 @@ def test_comet_is_shown_of_sentences_and_of_documents(tmp_path, capsys):
         (results({"prefix": 1.0}, {"../set": contrast(3.0, 1.0)}), "of a contrastive set, found '../set'"),
     ],
 )  # fmt: skip
-def test_other_files_are_refused(capsys, runs, tmp_path, content, words):
+def test_other_files_are_refused(refusal, runs, tmp_path, content, words):
     (tmp_path / "bad.json").write_text(json.dumps(content))
-    line = refused(capsys, *runs, tmp_path / "bad.json")
+    line = refusal(analyse, *runs, tmp_path / "bad.json")
     assert "bad.json" in line and words in line
 
 
-def test_what_no_run_has_and_a_run_that_is_there_twice_are_refused(capsys, runs):
+def test_what_no_run_has_and_a_run_that_is_there_twice_are_refused(refusal, runs):
     for arguments, words in (
         (
             (*runs, "--metrics", "bleu", "chrf4"),
@@ -171,7 +171,7 @@ def test_what_no_run_has_and_a_run_that_is_there_twice_are_refused(capsys, runs)
             "results.json: expected results across context with context=random",
         ),
     ):
-        assert words in refused(capsys, *arguments)
+        assert words in refusal(analyse, *arguments)
 
 
 def test_names_that_evaluate_gives():

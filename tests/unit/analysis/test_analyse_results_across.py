@@ -6,7 +6,7 @@ import pytest
 
 from ctxmt_fairseq.evaluation.significance.seeds import TWO_RUNS
 from tests.helpers.result_files import contrast, probed, results, translation, write_results
-from tests.helpers.shown_results import analyse, cells, refused, shown, spread
+from tests.helpers.shown_results import analyse, cells, shown, spread
 
 # ---- across windows ----------------------------------------------------------------------------------
 
@@ -141,27 +141,27 @@ def test_a_window_that_is_not_known_is_the_trained(windows, capsys):
         (lambda record: record.update(trained_window="2"), "a whole number at the key 'trained_window'"),
     ],
 )  # fmt: skip
-def test_damaged_results_are_refused(capsys, windows, change, words):
+def test_damaged_results_are_refused(refusal, windows, change, words):
     path = windows / "plain" / "evaluation" / "results.json"
     record = json.loads(path.read_text())
     change(record)
     path.write_text(json.dumps(record))
-    assert words in refused(capsys, windows / "plain", *ACROSS)
+    assert words in refusal(analyse, windows / "plain", *ACROSS)
 
 
-def test_systems_of_different_texts_are_not_compared(windows, capsys):
+def test_systems_of_different_texts_are_not_compared(windows, refusal):
     (windows / "probe.json").write_text(json.dumps(probed({}, {2: 1.0}, sentences=12)))
-    assert "expected bleu of 10 lines, as in the other runs, found 12" in refused(
-        capsys, windows / "plain", windows / "probe.json", *ACROSS
+    assert "expected bleu of 10 lines, as in the other runs, found 12" in refusal(
+        analyse, windows / "plain", windows / "probe.json", *ACROSS
     )
     for name in ("one", "other"):
         (windows / f"{name}.json").write_text(json.dumps({**probed({}, {2: 1.0}), "content": name}))
     files = [windows / "plain", *(f"{name}={windows / name}.json" for name in ("one", "other"))]
     wanted = "other.json: expected bleu of the text of the other runs, found another"
-    assert wanted in refused(capsys, *files, *ACROSS)
+    assert wanted in refusal(analyse, *files, *ACROSS)
 
 
-def test_what_was_measured_otherwise_is_not_compared(windows, capsys):
+def test_what_was_measured_otherwise_is_not_compared(windows, capsys, refusal):
     def scored(name, signature):
         record = translation(1.0)
         record["scores"][0]["signature"] = signature
@@ -171,7 +171,7 @@ def test_what_was_measured_otherwise_is_not_compared(windows, capsys):
 
     files = [scored(name, f"tok:{name}|version:2.{name}") for name in ("13a", "char")]
     expected = "char.json: expected bleu by tok:13a, as in the other runs, found it by tok:char"
-    assert expected in refused(capsys, *files, "--across", "system")
+    assert expected in refusal(analyse, *files, "--across", "system")
     assert shown(capsys, *files, "--across", "system", "--metrics", "chrf2")
     assert shown(capsys, files[0], scored("again", "tok:13a|bs:9|version:3"), "--across", "system")
     probes = []
@@ -179,12 +179,12 @@ def test_what_was_measured_otherwise_is_not_compared(windows, capsys):
         probes.append(windows / f"{against}.json")
         probes[-1].write_text(json.dumps({**probed({"random": 1.0}, {}), "against": against}))
     metrics = ("--metrics", "cxmi, bits per word")
-    assert "found it by context against empty" in refused(capsys, *probes, *metrics)
+    assert "found it by context against empty" in refusal(analyse, *probes, *metrics)
     sets = []
     for convention in ("sum-current", "mean-window"):
         sets.append(windows / f"{convention}.json")
         sets[-1].write_text(json.dumps({**contrast(50.0), "convention": convention}))
-    assert "by sum-current, as in the other runs, found it by mean-window" in refused(capsys, *sets)
+    assert "by sum-current, as in the other runs, found it by mean-window" in refusal(analyse, *sets)
 
 
 def test_contexts_that_names_do_not_tell_apart_are_told_apart(windows, capsys):
@@ -201,7 +201,7 @@ def test_contexts_that_names_do_not_tell_apart_are_told_apart(windows, capsys):
 # ---- across length penalties -------------------------------------------------------------------------
 
 
-def test_length_penalties_and_the_best_of_each_run(tmp_path, capsys):
+def test_length_penalties_and_the_best_of_each_run(tmp_path, capsys, refusal):
     curves = {"a": {0.4: 30.0, 0.5: 31.0, 2: 31.0}, "b": {0.4: 32.0, 0.5: 31.5}, "c": {0.4: 10.0, 1: 12.5}}
     for name, curve in curves.items():
         folder = tmp_path / name / "evaluation" / "dev.prefix"
@@ -224,20 +224,20 @@ def test_length_penalties_and_the_best_of_each_run(tmp_path, capsys):
     assert [point["value"] for point in record["points"]] == [31.0, 31.25, 31.0, 10.0, 12.5]
     assert (tmp_path / "n.csv").exists() and (tmp_path / "n.png").stat().st_size > 5000
     across = ("--across", "penalty")
-    assert "--metrics chrf1: expected one of bleu, dev; chrf2, dev" in refused(
-        capsys, *systems, *across, "--metrics", "chrf1"
+    assert "--metrics chrf1: expected one of bleu, dev; chrf2, dev" in refusal(
+        analyse, *systems, *across, "--metrics", "chrf1"
     )
-    assert "a: expected results across penalty" in refused(
-        capsys, *systems, *across, "--only", "decoding=window"
+    assert "a: expected results across penalty" in refusal(
+        analyse, *systems, *across, "--only", "decoding=window"
     )
     assert (
         "a: expected results across context, found those across system, window, decoding, penalty"
-        in refused(capsys, *systems)
+        in refusal(analyse, *systems)
     )
     scores = tmp_path / "c" / "evaluation" / "dev.prefix" / "n3.score.json"
     scores.write_text(json.dumps(translation(1.0, 11)))
-    assert "expected bleu, dev of 10 lines, as in the other runs, found 11" in refused(
-        capsys, *systems, *across
+    assert "expected bleu, dev of 10 lines, as in the other runs, found 11" in refusal(
+        analyse, *systems, *across
     )
 
 

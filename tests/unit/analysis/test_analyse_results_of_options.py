@@ -6,7 +6,7 @@ import statistics
 import pytest
 
 from tests.helpers.result_files import contrast, results, write_results
-from tests.helpers.shown_results import refused, shown, spread
+from tests.helpers.shown_results import analyse, shown, spread
 from tests.helpers.training_logs import write_log
 
 # ---- across few-shot settings ------------------------------------------------------------------------
@@ -56,9 +56,9 @@ def test_accuracy_by_the_number_of_annotated_examples(tmp_path, capsys):
         ({"system": 3}, "a string at the key 'system'"),
     ],
 )
-def test_other_results_of_control_are_refused(capsys, tmp_path, change, expected):
+def test_other_results_of_control_are_refused(refusal, tmp_path, change, expected):
     path = write_control(tmp_path / "result.json", **change)
-    line = refused(capsys, path, "--across", "examples")
+    line = refusal(analyse, path, "--across", "examples")
     assert str(path) in line and expected in line
 
 
@@ -90,7 +90,7 @@ def trainings(tmp_path):
     return tmp_path
 
 
-def test_losses_accuracies_and_shares_by_context_discount(trainings, tmp_path, capsys):
+def test_losses_accuracies_and_shares_by_context_discount(trainings, tmp_path, capsys, refusal):
     contrasts = [tmp_path / f"{name}.json" for name in ACCURACIES]
     for path, content in zip(contrasts, ACCURACIES.values(), strict=True):
         path.write_text(json.dumps(content))
@@ -119,7 +119,7 @@ def test_losses_accuracies_and_shares_by_context_discount(trainings, tmp_path, c
     assert (tmp_path / "sweep.png").stat().st_size > 5000
     across = ("--across", "context_discount")
     for files, count in ((["shares"], 4), (["a.json", "b.json"], 2)):
-        line = refused(capsys, *runs[:3], *across, "--beside", *(tmp_path / name for name in files))
+        line = refusal(analyse, *runs[:3], *across, "--beside", *(tmp_path / name for name in files))
         assert f"--beside: give 3 files, or one of 3 models; found {count}" in line
 
 
@@ -141,10 +141,10 @@ def test_accuracies_are_found_in_the_folders_of_trainings(trainings, capsys):
     }
 
 
-def test_a_training_without_its_log_or_the_option_is_refused(trainings, capsys):
+def test_a_training_without_its_log_or_the_option_is_refused(trainings, refusal):
     (trainings / "x").mkdir()
-    line = refused(capsys, trainings / "x", "--across", "contexts")
+    line = refusal(analyse, trainings / "x", "--across", "contexts")
     assert "x: put the training's train.log, which tells contexts, into this folder" in line
-    assert "expected the option seed with a number, found none" in refused(
-        capsys, trainings / "a", "--across", "seed"
+    assert "expected the option seed with a number, found none" in refusal(
+        analyse, trainings / "a", "--across", "seed"
     )

@@ -13,7 +13,6 @@ from ctxmt_fairseq.analysis.page.page import render
 from ctxmt_fairseq.analysis.page.sections import contrastive_sets, sections, translations
 from ctxmt_fairseq.analysis.page.summary import summary
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.cli.main import main
 from tests.helpers.html_pages import Page, check_harmless
 from tests.helpers.reports import run, write_runs
 from tests.helpers.result_files import contrast, translation
@@ -27,27 +26,21 @@ def folder(tmp_path_factory):
     return root
 
 
-def refusal(capsys, *arguments):
-    with pytest.raises(SystemExit) as error:
-        main(["report", *map(str, arguments)])
-    assert error.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    return line
-
-
-def test_refusals(folder, tmp_path, capsys):
+def test_refusals(folder, tmp_path, refusal):
     out = ("--output", tmp_path / "x.html")
     (tmp_path / "empty").mkdir()
-    assert "expected results of ctxmt" in refusal(capsys, tmp_path / "empty", *out)
-    assert "no such file" in refusal(capsys, tmp_path / "nowhere", *out)
+    assert "expected results of ctxmt" in refusal(run, "report", tmp_path / "empty", *out)
+    assert "no such file" in refusal(run, "report", tmp_path / "nowhere", *out)
     sentence = folder / "runs/sentence"
-    assert "give each folder once" in refusal(capsys, sentence, sentence, *out)
+    assert "give each folder once" in refusal(run, "report", sentence, sentence, *out)
     same = (f"x={sentence}", f"x={folder / 'runs/s2to2'}")
-    assert "two runs are called x" in refusal(capsys, *same, *out)
-    assert "expected a result" in refusal(capsys, folder / "text.en", *out)
-    assert "--source and --reference" in refusal(capsys, sentence, "--source", folder / "text.en", *out)
+    assert "two runs are called x" in refusal(run, "report", *same, *out)
+    assert "expected a result" in refusal(run, "report", folder / "text.en", *out)
+    assert "--source and --reference" in refusal(
+        run, "report", sentence, "--source", folder / "text.en", *out
+    )
     short = ("--source", folder / "text.docids", "--reference", folder / "pronouns.jsonl")
-    assert "expected 5 lines" in refusal(capsys, sentence, *short, *out)
+    assert "expected 5 lines" in refusal(run, "report", sentence, *short, *out)
     damaged = tmp_path / "damaged"
     damaged.mkdir()
     results = json.loads((sentence / "evaluation/results.json").read_text())
@@ -63,7 +56,7 @@ def test_refusals(folder, tmp_path, capsys):
         copy = json.loads(json.dumps(results))
         spoil(copy)
         (damaged / "results.json").write_text(json.dumps(copy))
-        line = refusal(capsys, damaged, *out)
+        line = refusal(run, "report", damaged, *out)
         assert "results.json: " in line and message in line, line
     assert not (tmp_path / "x.html").exists()
 
@@ -157,11 +150,11 @@ def test_what_was_measured_otherwise_stands_apart():
     assert not summary(runs, {"prefix": table}, tables, {}).note.strip()
 
 
-def test_decisions_about_other_examples_than_those_of_the_set_are_refused(folder, tmp_path, capsys):
+def test_decisions_about_other_examples_than_those_of_the_set_are_refused(folder, tmp_path, refusal):
     other = tmp_path / "pronouns.jsonl"
     other.write_text((folder / "pronouns.jsonl").read_text().replace("It is 3", "She is 3"))
     asked = ("--sets", other, "--output", tmp_path / "x.html")
-    line = refusal(capsys, folder / "runs/sentence", folder / "runs/s2to2", *asked)
+    line = refusal(run, "report", folder / "runs/sentence", folder / "runs/s2to2", *asked)
     assert "pronouns.examples.jsonl: e3 of pronouns is another example than in --sets" in line
 
 

@@ -75,11 +75,13 @@ def test_means_by_hand():
     assert points["2 context sentences, n = 2", "target -1"] == pytest.approx(18.75)
 
 
-def test_the_command(tmp_path, capsys):
+def test_the_command(tmp_path, capsys, refusal):
     path = checkpoint(tmp_path / "model", "multi_source", arch="context_encoder_transformer")
     prefix = write_text(tmp_path)
     options = ("--by", "sentence", "--json", tmp_path / "j", "--output", tmp_path / "sentences.png", "--cpu")
-    assert not main([str(each) for each in ("analyse", "attention-words", path, prefix, *options)])
+    command = [str(each) for each in ("analyse", "attention-words", path, prefix, *options)]
+    assert "--length needs --by word" in refusal(main, [*command, "--length", "2"])
+    assert not main(command)
     record = json.loads((tmp_path / "j").read_text())
     assert [(each["places"], each["sentences"]) for each in record["attention"]] == [
         (["-1"], 3), (["-2", "-1"], 6),

@@ -186,10 +186,10 @@ def test_curves_without_a_point_are_refused(model, tmp_path, capsys):
     assert not (tmp_path / "w.png").exists()
 
 
-def test_models_whose_context_is_no_words_are_refused(tmp_path):
+def test_models_whose_context_is_no_words_are_refused(tmp_path, refusal):
     windows = randomised(tmp_path / "w", "concat_transformer", *TASKS["document_window"])
-    with pytest.raises(SystemExit):
-        main(["analyse", "attention-words", str(windows), write_text(tmp_path), "--cpu"])
+    command = ["analyse", "attention-words", str(windows), write_text(tmp_path), "--cpu"]
+    assert "expected a model with an attention to context alone" in refusal(main, command)
     for arch, options, message in (
         ("caching_transformer", {"shortening": "mean", "shortening_size": 2}, "shortens its context"),
         ("dual_encoder_transformer", {"context_fusion": "serial", "context_layout": "joined"}, "apart"),

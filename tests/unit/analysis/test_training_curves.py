@@ -89,10 +89,8 @@ def test_by_update_every_validation_counts(logs, tmp_path):
         (("--output", "curves.pdf"), "end in .png"),
     ],
 )
-def test_refusals(logs, capsys, options, words):
-    with pytest.raises(SystemExit) as ended:
-        analyse("curves", logs / "a", *options)
-    assert ended.value.code == 2 and words in capsys.readouterr().err
+def test_refusals(logs, refusal, options, words):
+    assert words in refusal(analyse, "curves", logs / "a", *options)
 
 
 def test_epochs_have_whole_numbers_even_where_there_is_one():

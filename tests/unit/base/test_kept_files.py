@@ -140,7 +140,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_an_input_stays_as_it_was(tmp_path, monkeypatch, capsys, command):
+def test_an_input_stays_as_it_was(tmp_path, monkeypatch, refusal, command):
     monkeypatch.chdir(tmp_path)
     Path("data").mkdir()
     Path("data", DESCRIPTION).write_text("{}")
@@ -151,10 +151,8 @@ def test_an_input_stays_as_it_was(tmp_path, monkeypatch, capsys, command):
         Path(name).write_text(WORDS)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     line, named = COMMANDS[command]
-    with pytest.raises(SystemExit) as stop:
-        main(line.split())
-    *_, error = capsys.readouterr().err.splitlines()
-    assert stop.value.code == 2 and error.startswith(f"ctxmt: error: {named}: cannot be "), error
+    error = refusal(main, line.split())
+    assert error.startswith(f"ctxmt: error: {named}: cannot be "), error
     assert "this command reads" in error
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 

@@ -89,13 +89,11 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_what_cannot_be_written_is_said_first(tmp_path, monkeypatch, capsys, command):
+def test_what_cannot_be_written_is_said_first(tmp_path, monkeypatch, refusal, command):
     """Nothing else that is wrong with these calls is noticed: no model, no text is read."""
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as stop:
-        main(COMMANDS[command])
-    (line,) = capsys.readouterr().err.splitlines()
-    assert stop.value.code == 2 and line.startswith("ctxmt: error: missing/out")
+    line = refusal(main, COMMANDS[command])
+    assert line.startswith("ctxmt: error: missing/out")
     assert "cannot be written: no such folder" in line and names(tmp_path) == []
 
 
@@ -124,11 +122,11 @@ TWICE = {
 
 
 @pytest.mark.parametrize("command", TWICE)
-def test_a_picture_or_its_numbers_and_another_output_are_not_one_file(tmp_path, monkeypatch, capsys, command):
+def test_a_picture_or_its_numbers_and_another_output_are_not_one_file(
+    tmp_path, monkeypatch, refusal, command
+):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as stop:
-        main(TWICE[command])
-    (line,) = capsys.readouterr().err.splitlines()
-    assert stop.value.code == 2 and line.startswith(f"ctxmt: error: {TWICE[command][-1]}: cannot be written")
+    line = refusal(main, TWICE[command])
+    assert line.startswith(f"ctxmt: error: {TWICE[command][-1]}: cannot be written")
     assert line.endswith("two outputs have this name; rename one") and names(tmp_path) == []

@@ -54,18 +54,9 @@ def control(capsys):
 
 
 @pytest.fixture
-def refused(capsys):
+def refused(refusal):
     """The one line with which the command refuses its arguments."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as caught:
-            main(["control", *map(str, arguments)])
-        assert caught.value.code == 2
-        (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith("ctxmt: error: ")
-        return line
-
-    return run
+    return lambda *arguments: refusal(main, ["control", *map(str, arguments)])
 
 
 def hypotheses(formal, informal):
@@ -191,7 +182,7 @@ def settings(tmp_path, control):
     return out
 
 
-def test_accuracy_is_drawn_against_the_setting(files, settings, control, capsys, tmp_path):
+def test_accuracy_is_drawn_against_the_setting(files, settings, control, capsys, tmp_path, refusal):
     results = []
     lines = {"0": "Tu étais fatigué hier.", "2": "Tu étais fatiguée hier.", "all": "Vous étiez fatiguée."}
     for name, line in lines.items():
@@ -205,9 +196,9 @@ def test_accuracy_is_drawn_against_the_setting(files, settings, control, capsys,
     found, _ = shown(capsys, *results, *across)
     assert found == {"accuracy (%)": {"demo": {"0": "33.33", "2": "66.67", "all": "100.00"}}}
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
-    assert ".png" in shown_results.refused(capsys, *results, *across[:-1], tmp_path / "curve.pdf")
+    assert ".png" in refusal(shown_results.analyse, *results, *across[:-1], tmp_path / "curve.pdf")
     setting = settings / "2" / "setting.json"
-    assert "setting.json: expected what ctxmt evaluate" in shown_results.refused(capsys, setting, *across)
+    assert "setting.json: expected what ctxmt evaluate" in refusal(shown_results.analyse, setting, *across)
 
 
 def test_sentences_replace_the_kept_attributes(tmp_path, control, refused):

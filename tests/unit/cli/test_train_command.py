@@ -97,18 +97,18 @@ def test_the_users_options_replace_those_of_the_system_and_the_size(dry):
     assert started["--lr"] == ["7e-4"]  # with that of the first training the loss would rise again
 
 
-def test_a_name_that_reads_like_several_checkpoints_is_refused(data, tmp_path, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main.main(["train", "gated", str(data), str(tmp_path / "12:30")])
-    assert "12:30: : joins several names: choose one without it" in capsys.readouterr().err
+def test_a_name_that_reads_like_several_checkpoints_is_refused(data, tmp_path, refusal):
+    assert "12:30: : joins several names: choose one without it" in refusal(
+        main.main, ["train", "gated", str(data), str(tmp_path / "12:30")]
+    )
 
 
-def test_the_folder_of_checkpoints_is_not_taken_for_the_trainings(trained, data, tmp_path, capsys):
+def test_the_folder_of_checkpoints_is_not_taken_for_the_trainings(trained, data, tmp_path, refusal):
     assert trained(4.5) == 0
     (tmp_path / "run/checkpoints/checkpoint_last.pt").touch()
-    with pytest.raises(SystemExit, match="2"):
-        main.main(["train", "gated", str(data), str(tmp_path / "run/checkpoints")])
-    assert "run/checkpoints: has a training's checkpoints: expected the folder" in capsys.readouterr().err
+    assert "run/checkpoints: has a training's checkpoints: expected the folder" in refusal(
+        main.main, ["train", "gated", str(data), str(tmp_path / "run/checkpoints")]
+    )
     assert trained(4.5) == 0
 
 
@@ -207,12 +207,10 @@ def test_processes_of_torchrun(trained, dry, tmp_path, monkeypatch, capsys):
         (["gated", "{data}", "run", "--from", "nowhere.pt"], "nowhere.pt: no such file"),
     ],
 )
-def test_refusals(words, line, data, tmp_path, monkeypatch, capsys):
+def test_refusals(words, line, data, tmp_path, monkeypatch, refusal):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as stop:
-        main.main(["train", *(word.format(data=data) for word in words)])
-    (error,) = capsys.readouterr().err.splitlines()
-    assert stop.value.code == 2 and line in error and not (tmp_path / "run").exists()
+    error = refusal(main.main, ["train", *(word.format(data=data) for word in words)])
+    assert line in error and not (tmp_path / "run").exists()
 
 
 def test_the_list_and_the_papers(capsys):

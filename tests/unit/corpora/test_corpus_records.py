@@ -37,18 +37,10 @@ def converted(folder, files, *options, languages=("en", "cs")):
     return lines, "".join(columns.get("current", ())), metadata, counts
 
 
-def refused(capsys, *args, **kwargs):
-    with pytest.raises(SystemExit) as end:
-        converted(*args, **kwargs)
-    error = capsys.readouterr().err
-    assert end.value.code == 2 and "Traceback" not in error
-    return error
-
-
-def test_documents_that_end_at_other_lines_on_each_side(tmp_path, capsys):
+def test_documents_that_end_at_other_lines_on_each_side(tmp_path, refusal):
     files = {"a": "A1.\n\nB1.\nB2.\n", "beside": "A1.\nA2.\n\nB1.\n"}
     options = ("--fields", "source=1", "target=2", "--blank-lines")
-    assert "a:2: the source alone is blank" in refused(capsys, tmp_path, files, *options)
+    assert "a:2: the source alone is blank" in refusal(converted, tmp_path, files, *options)
     files["beside"] = "A1.\n\n\nB2.\n"
     lines, _, _, counts = converted(tmp_path, files, *options, "--skip-broken")
     assert [line[:2] for line in lines] == [("A1.", "A1."), ("B2.", "B2.")]
@@ -91,23 +83,23 @@ def test_a_number_is_no_id_that_others_have(tmp_path):
     assert [line[2] for line in lines] == ["1", "1#2", "2", "2", "2#2"]
 
 
-def test_a_value_in_no_column_of_the_first_line_is_not_lost(tmp_path, capsys):
+def test_a_value_in_no_column_of_the_first_line_is_not_lost(tmp_path, refusal):
     """A tab in a text moves all that is behind it."""
     fields = ("--fields", "source=s", "target=t", "speaker=by")
     text = "s\tt\tby\nA\tB\tZoé\t \na\tA\tB\tZoé\n"
-    with pytest.raises(SystemExit):
-        converted(tmp_path, {"a": text}, *fields)
-    assert "a:3: expected the 3 columns of the first line, found 4" in capsys.readouterr().err
+    assert "a:3: expected the 3 columns of the first line, found 4" in refusal(
+        converted, tmp_path, {"a": text}, *fields
+    )
     lines, _, metadata, counts = converted(tmp_path, {"a": text}, *fields, "--skip-broken")
     assert lines == [("A", "B", "1")] and metadata == [{"speaker": "Zoé"}]
     assert counts["left_out"] == {"broken records": 1}
 
 
-def test_two_columns_of_one_name_are_refused(tmp_path, capsys):
+def test_two_columns_of_one_name_are_refused(tmp_path, refusal):
     text = "s\tt\tby\tby\tt\nA\tB\tZoé\tZoé\tC\n"
     for fields in (("source=s", "target=t"), ("source=s+t", "target=s")):
-        assert "a:1: two columns have the name 't'" in refused(
-            capsys, tmp_path, {"a": text}, "--fields", *fields
+        assert "a:1: two columns have the name 't'" in refusal(
+            converted, tmp_path, {"a": text}, "--fields", *fields
         )
 
 
@@ -176,7 +168,7 @@ def test_a_public_corpus_becomes_a_data_folder(tmp_path, preset):
     assert sum(counts["left_out"].values()) == {"news-commentary": 1, "wmt24pp": 2, "wmt25": 2}.get(preset, 0)
 
 
-def test_links_that_cross_or_are_wrong(tmp_path, capsys):
+def test_links_that_cross_or_are_wrong(tmp_path, refusal):
     """Every sentence is there once, in the order of the links; other languages are left out."""
     files, languages, _ = SAMPLES["dochplt"]
     record = json.loads(files["train.jsonl"].splitlines()[0])
@@ -196,7 +188,7 @@ def test_links_that_cross_or_are_wrong(tmp_path, capsys):
         ("src_doc", {"ids": ["1.1"], "sentences": ["A.", "B."]}, "expected source_ids and target_ids"),
     ]:
         text = {"a": jsonl({**record, key: value})}
-        assert words in refused(capsys, tmp_path, text, "--preset", "dochplt", languages=languages)
+        assert words in refusal(converted, tmp_path, text, "--preset", "dochplt", languages=languages)
 
 
 def test_what_is_given_comes_before_the_preset(tmp_path):
@@ -212,10 +204,10 @@ def test_what_is_given_comes_before_the_preset(tmp_path):
     assert converted(tmp_path, {"en-de_DE.jsonl": jsonl(record)}, *options)[0] == [("A", "C", "d")]
 
 
-def test_broken_records(tmp_path, capsys):
+def test_broken_records(tmp_path, refusal):
     columns = "d\tA\tB\nd\tC\nd\tD\tE\n\udcff\tF\tG\n"
     fields = ("--fields", "document=1", "source=2", "target=3")
-    assert "raw:2: expected '3', found '1', '2'" in refused(capsys, tmp_path, {"raw": columns}, *fields)
+    assert "raw:2: expected '3', found '1', '2'" in refusal(converted, tmp_path, {"raw": columns}, *fields)
     lines, _, _, counts = converted(tmp_path, {"raw": columns}, *fields, "--skip-broken")
     assert lines == [("A", "B", "d"), ("D", "E", "d/2")]
     assert counts["left_out"] == {"broken records": 2} and len(counts["broken"]) == 2
@@ -234,7 +226,7 @@ def test_broken_records(tmp_path, capsys):
     ]
     text = jsonl(good) + "\n".join(bad) + "\n" + jsonl(good)
     fields = ("--fields", "document=id", "source=s", "target=t")
-    assert "raw:2: expected JSON" in refused(capsys, tmp_path, {"raw": text}, *fields)
+    assert "raw:2: expected JSON" in refusal(converted, tmp_path, {"raw": text}, *fields)
     lines, _, _, counts = converted(tmp_path, {"raw": text}, *fields, "--skip-broken")
     assert lines == [("A", "B", "d"), ("A", "B", "d/2")] and counts["left_out"] == {
         "broken records": len(bad)
@@ -258,35 +250,37 @@ def test_broken_records(tmp_path, capsys):
         (("--fields", "source=en", "target=fr"), "raw:2: expected 'en', found 'A', 'B'"),
     ],
 )
-def test_options_that_are_refused(tmp_path, capsys, options, words):
-    assert words in refused(capsys, tmp_path, {"raw": "A\tB\nC\tD\n"}, *options)
+def test_options_that_are_refused(tmp_path, refusal, options, words):
+    assert words in refusal(converted, tmp_path, {"raw": "A\tB\nC\tD\n"}, *options)
     assert not list(tmp_path.glob("out*"))
 
 
-def test_files_beside_several_or_of_other_lengths(tmp_path, capsys):
+def test_files_beside_several_or_of_other_lengths(tmp_path, refusal):
     fields = ("--fields", "source=1", "target=2")
-    assert "expected one FILE" in refused(
-        capsys, tmp_path, {"a": "A\n", "b": "B\n", "beside": "C\n"}, *fields
+    assert "expected one FILE" in refusal(
+        converted, tmp_path, {"a": "A\n", "b": "B\n", "beside": "C\n"}, *fields
     )
-    assert "expected as many lines as" in refused(capsys, tmp_path, {"a": "A\nB\n", "beside": "C\n"}, *fields)
+    assert "expected as many lines as" in refusal(
+        converted, tmp_path, {"a": "A\nB\n", "beside": "C\n"}, *fields
+    )
 
 
-def test_parquet_that_is_damaged_or_not_understood(tmp_path, capsys, monkeypatch):
+def test_parquet_that_is_damaged_or_not_understood(tmp_path, refusal, monkeypatch):
     fields = ("--fields", "source=s", "target=t")
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "pyarrow.parquet", None)
-        error = refused(capsys, tmp_path, {"raw": b"PAR1"}, *fields)
+        error = refusal(converted, tmp_path, {"raw": b"PAR1"}, *fields)
         assert "Parquet needs the package pyarrow" in error and '"corpora"' in error
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pyarrow.table({"s": ["A"] * 999, "u": ["B"] * 999}), tmp_path / "made")
     whole = (tmp_path / "made").read_bytes()
-    assert "expected 't', found 's'" in refused(capsys, tmp_path, {"raw": whole}, *fields)
-    assert "found s, u" in refused(capsys, tmp_path, {"raw": whole}, "--fields", "source=x", "target=y")
+    assert "expected 't', found 's'" in refusal(converted, tmp_path, {"raw": whole}, *fields)
+    assert "found s, u" in refusal(converted, tmp_path, {"raw": whole}, "--fields", "source=x", "target=y")
     for cut in (4, 20, len(whole) // 2, len(whole) - 1):
-        assert "damaged" in refused(capsys, tmp_path, {"raw": whole[:cut]}, *fields)
+        assert "damaged" in refusal(converted, tmp_path, {"raw": whole[:cut]}, *fields)
     monkeypatch.setattr("ctxmt_fairseq.corpora.record_files._LARGEST_GROUP", 10)
-    assert "groups of at most 10 bytes" in refused(capsys, tmp_path, {"raw": whole}, *fields)
+    assert "groups of at most 10 bytes" in refusal(converted, tmp_path, {"raw": whole}, *fields)
 
 
 def test_parquet_with_a_byte_changed_is_read_or_refused(tmp_path):

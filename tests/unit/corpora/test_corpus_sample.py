@@ -183,7 +183,5 @@ def test_samples_of_held_out_films(films, capsys):
     assert "sentences fewer than --size asks for: 60" in capsys.readouterr().out
 
 
-def test_refused_samples(films, capsys):
-    with pytest.raises(SystemExit) as end:
-        draw_from(films, "--size", "0")
-    assert end.value.code == 2 and "expected a whole number" in capsys.readouterr().err.splitlines()[-1]
+def test_refused_samples(films, refusal):
+    assert "expected a whole number" in refusal(draw_from, films, "--size", "0")

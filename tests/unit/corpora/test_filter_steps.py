@@ -18,7 +18,7 @@ from ctxmt_fairseq.corpora.transforms.deduplicate import Deduplicate
 from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable, adequacy, domain, pair_hash
 from ctxmt_fairseq.corpora.transforms.select import Select
 from tests.helpers.corpus_files import read_corpus_files, write_corpus_files
-from tests.helpers.corpus_filter import files_of, refused, run
+from tests.helpers.corpus_filter import files_of, run
 
 WORDS = st.sampled_from(["a", "b", "c", "a b"])
 DOCUMENTS = st.lists(
@@ -217,7 +217,7 @@ def _given(values):
     return lambda pairs: (np.array([next(left) for _ in pairs]),)
 
 
-def test_select_command(tmp_path, capsys):
+def test_select_command(tmp_path, refusal):
     documents = [[("s1", "t1"), ("s9", "t9"), ("s9", "t9")], [("s2", "t2"), ("no", "no")]]
     files_of(tmp_path, documents)
     write(tmp_path / "scores.tsv", Scorer())
@@ -232,7 +232,7 @@ def test_select_command(tmp_path, capsys):
     assert counts["left_out"] == {"in documents with a low score": 2}
     assert counts["remarks"] == {"pairs without a score": 1}
     nothing = ("--document-scores", tmp_path / "none.tsv", "--out", tmp_path / "none")
-    assert "no line is left of 5" in refused(capsys, "select", *options, 1, *nothing)
+    assert "no line is left of 5" in refusal(run, "select", *options, 1, *nothing)
     assert not list(tmp_path.glob("none*"))
 
 

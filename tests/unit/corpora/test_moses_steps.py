@@ -176,12 +176,9 @@ def test_counts_that_are_given(text, tmp_path):
         (("--truecase-counts-source", "{text}.en"), "--truecase-counts-source with --truecase-counts-target"),
     ],
 )  # fmt: skip
-def test_refusals(text, tmp_path, capsys, options, words):
-    with pytest.raises(SystemExit) as ended:
-        preprocess(
-            text, tmp_path / "data", "--no-subwords", *(option.format(text=text) for option in options)
-        )
-    assert ended.value.code == 2 and words in capsys.readouterr().err.splitlines()[-1]
+def test_refusals(text, tmp_path, refusal, options, words):
+    options = ["--no-subwords", *(option.format(text=text) for option in options)]
+    assert words in refusal(preprocess, text, tmp_path / "data", *options)
     assert not (tmp_path / "data").exists()
 
 

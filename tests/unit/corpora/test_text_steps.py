@@ -172,13 +172,10 @@ def test_capitals_in_the_text_make_no_difference(tmp_path):
         assert subwords.decode(subwords.encode(text)) == text.lower()
 
 
-def test_like_and_lowercase_together_are_refused(tmp_path, capsys):
+def test_like_and_lowercase_together_are_refused(tmp_path, refusal):
     data = folder_with(tmp_path / "data")
-    with pytest.raises(SystemExit):
-        main(
-            f"preprocess --source-lang en --target-lang fr --test x --like {data} --lowercase --out y".split()
-        )
-    assert "leave out --lowercase" in capsys.readouterr().err
+    command = f"preprocess --source-lang en --target-lang fr --test x --like {data} --lowercase --out y"
+    assert "leave out --lowercase" in refusal(main, command.split())
 
 
 @pytest.mark.parametrize("subwords", [True, False])

@@ -158,15 +158,13 @@ def test_two_lines_learn_from_further_text(tmp_path, thot):
     assert pairs_of(text) != [[(0, 2), (1, 3), (2, 1), (3, 0)]]
 
 
-def test_refusals(tmp_path, monkeypatch, capsys, thot):
+def test_refusals(tmp_path, monkeypatch, refusal, thot):
     one, two = write_lines(tmp_path / "one", ["a"]), write_lines(tmp_path / "two", ["a", "b"])
     output = tmp_path / "out"
 
     def refused(*arguments):
-        with pytest.raises(SystemExit) as stop:
-            main(["corpus", "align", *arguments, "--output", str(output)])
-        (line,) = capsys.readouterr().err.splitlines()
-        assert stop.value.code == 2 and not output.exists()
+        line = refusal(main, ["corpus", "align", *arguments, "--output", str(output)])
+        assert not output.exists()
         return line
 
     assert f"one: expected as many lines as {two}, found 1" in refused(one, two)

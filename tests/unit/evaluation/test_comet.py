@@ -251,12 +251,10 @@ def test_systems_are_compared_by_comet(files, folders, loaded, capsys):
         (("--comet", "{reference}", "--source", "src", "--comet-context", "-1"), "argument --comet-context"),
     ],
 )  # fmt: skip
-def test_refusals(files, folders, capsys, monkeypatch, options, words):
+def test_refusals(files, folders, refusal, monkeypatch, options, words):
     monkeypatch.chdir(files)
     (files / "short").write_text("a\n")
-    with pytest.raises(SystemExit) as ended:
-        run("score", "hyp", "ref", *(option.format(**folders) for option in options))
-    assert ended.value.code == 2 and words in capsys.readouterr().err.splitlines()[-1]
+    assert words in refusal(run, "score", "hyp", "ref", *(option.format(**folders) for option in options))
 
 
 def test_a_file_of_the_cache_s_name_stays(files, folders, loaded):

@@ -16,16 +16,13 @@ BETTER = ["The boat leaves at noon.", "She paints a red home.", "We walk along t
 WORSE = ["The ship goes at noon.", "She draws a red home.", "We walk near the river.", "Rain."]
 
 
+def compare(*arguments):
+    return main(["compare", *map(str, arguments)])
+
+
 def write(path, lines):
     Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return str(path)
-
-
-def refused(capsys, *arguments):
-    with pytest.raises(SystemExit) as end:
-        main(["compare", *map(str, arguments)])
-    assert end.value.code == 2
-    return capsys.readouterr().err.strip()
 
 
 @pytest.fixture
@@ -139,31 +136,31 @@ def test_contrast_corrects_over_the_systems_of_a_group(tmp_path, capsys):
     assert len(json.loads((tmp_path / "json").read_text())["comparisons"]) == 3 * 4
 
 
-def test_contrast_refuses(tmp_path, capsys):
+def test_contrast_refuses(tmp_path, refusal):
     good = examples(tmp_path / "good", "1010")
     lines = (tmp_path / "good").read_text().splitlines()
-    assert "two or more systems" in refused(capsys, "contrast", good)
+    assert "two or more systems" in refusal(compare, "contrast", good)
     fewer = write(tmp_path / "fewer", lines[:3])
-    assert f"{fewer}: expected the examples of {good}, but 3 of set" in refused(
-        capsys, "contrast", good, fewer
+    assert f"{fewer}: expected the examples of {good}, but 3 of set" in refusal(
+        compare, "contrast", good, fewer
     )
-    assert "3 of set is not in both" in refused(capsys, "contrast", fewer, good)
+    assert "3 of set is not in both" in refusal(compare, "contrast", fewer, good)
     twice = write(tmp_path / "twice", [*lines, lines[1]])
-    assert f"{twice}:5: the example 1 of set is there twice" in refused(capsys, "contrast", good, twice)
+    assert f"{twice}:5: the example 1 of set is there twice" in refusal(compare, "contrast", good, twice)
     other = examples(tmp_path / "other", "1010", distances=(0, 1, None, 3))
-    assert "another phenomenon or distance" in refused(capsys, "contrast", good, other)
+    assert "another phenomenon or distance" in refusal(compare, "contrast", good, other)
     without = lines[3].replace(json.loads(lines[3])["content"], "")  # of an earlier version
     main(["compare", "contrast", good, write(tmp_path / "before", [*lines[:3], without])])
     anew = write(tmp_path / "anew", [*lines[:3], without.replace('"content": "', '"content": "other')])
     said = f"anew: 3 of set is another example than in {good}"
-    assert said in refused(capsys, "contrast", good, anew)
+    assert said in refusal(compare, "contrast", good, anew)
     runs = [f"{name[0]}={write(tmp_path / name, lines[:1])}" for name in ("A1", "A2", "B1", "B2")]
     said = "A1: expected two or more examples for systems with seeds, found one"
-    assert said in refused(capsys, "contrast", *runs)
+    assert said in refusal(compare, "contrast", *runs)
     for bad in ("[]", "{", '{"set": 1}', "[" * 100_000, lines[0].replace('"correct": 0', '"correct": "0"')):
         path = write(tmp_path / "bad", [lines[0], bad])
-        assert f"{path}:2: expected " in refused(capsys, "contrast", good, path)
-    assert "empty file" in refused(capsys, "contrast", good, write(tmp_path / "empty", []))
+        assert f"{path}:2: expected " in refusal(compare, "contrast", good, path)
+    assert "empty file" in refusal(compare, "contrast", good, write(tmp_path / "empty", []))
 
 
 def test_translations(files, tmp_path, capsys):
@@ -196,15 +193,15 @@ def test_one_file_may_stand_for_two_systems(files, capsys):
     assert "length ratio: A 1.059, B 1.059" in capsys.readouterr().out
 
 
-def test_translations_refuses(files, tmp_path, capsys):
+def test_translations_refuses(files, tmp_path, refusal):
     pair = ("translations", files["ref"], files["worse"], files["better"])
-    assert "two or more systems" in refused(capsys, *pair[:3])
-    assert "needs --docids" in refused(capsys, *pair, "--unit", "document")
-    assert "--unit word: expected document or sentence" in refused(capsys, *pair, "--unit", "word")
-    assert "--metric ter: expected one of bleu" in refused(capsys, *pair, "--metric", "ter")
-    assert "argument --samples: expected a whole number from 100" in refused(capsys, *pair, "--samples", 5)
+    assert "two or more systems" in refusal(compare, *pair[:3])
+    assert "needs --docids" in refusal(compare, *pair, "--unit", "document")
+    assert "--unit word: expected document or sentence" in refusal(compare, *pair, "--unit", "word")
+    assert "--metric ter: expected one of bleu" in refusal(compare, *pair, "--metric", "ter")
+    assert "argument --samples: expected a whole number from 100" in refusal(compare, *pair, "--samples", 5)
     short = write(tmp_path / "short", BETTER[:3])
-    assert "expected 3 lines" in refused(capsys, *pair[:3], short)
+    assert "expected 3 lines" in refusal(compare, *pair[:3], short)
 
 
 def test_systems_of_lower_cased_text_are_compared_in_lower_case(tmp_path, files, capsys):

@@ -85,7 +85,5 @@ def test_systems_that_are_alike_have_no_lines(files, capsys):
 
 
 @pytest.mark.parametrize("systems", [("first",), ("A=first", "A=last")])
-def test_two_names_are_wanted(files, capsys, systems):
-    with pytest.raises(SystemExit):
-        compare(files, systems=systems)
-    assert "give two or more systems of different names" in capsys.readouterr().err
+def test_two_names_are_wanted(files, refusal, systems):
+    assert "give two or more systems of different names" in refusal(compare, files, systems=systems)

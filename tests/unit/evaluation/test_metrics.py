@@ -221,11 +221,11 @@ def test_bad_input(files, tmp_path, name, lines, arguments, expected):
     assert expected in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_bad_input_ends_the_command_with_one_line(files, capsys):
-    with pytest.raises(SystemExit) as caught:
-        main.main(["score", files["hyp"], files["hyp"] + ".none"])
-    assert caught.value.code == 2
-    assert capsys.readouterr().err == f"ctxmt: error: {files['hyp']}.none: no such file\n"
+def test_bad_input_ends_the_command_with_one_line(files, refusal):
+    assert (
+        refusal(main.main, ["score", files["hyp"], files["hyp"] + ".none"])
+        == f"ctxmt: error: {files['hyp']}.none: no such file"
+    )
     assert main.main(["score", files["hyp"], files["ref"]]) == 0
 
 

@@ -293,15 +293,12 @@ def test_the_curve(models, tmp_path):
         ),
     ],
 )
-def test_refusals(models, tmp_path, monkeypatch, capsys, options, files, message):
+def test_refusals(models, tmp_path, monkeypatch, refusal, options, files, message):
     prefix = write_text(tmp_path, **{suffix: lines for suffix, lines in files.items() if suffix != "tags"})
     if "tags" in files:
         (tmp_path / "tags").write_text("\n".join(files["tags"]))
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
-    with pytest.raises(SystemExit) as end:
-        main(["probe", str(models("document_window")), prefix, *FAST, "--json", "json", *options])
-    captured = capsys.readouterr()
-    (line,) = [line for line in captured.err.splitlines() if line.startswith("ctxmt: error:")]
-    assert end.value.code == 2 and message in line and captured.out == ""
+    command = ["probe", str(models("document_window")), prefix, *FAST, "--json", "json", *options]
+    assert message in refusal(main, command)
     assert sorted(tmp_path.iterdir()) == before

@@ -199,11 +199,11 @@ def test_a_context_that_changes_nothing_is_said(bits):
         ),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(tmp_path, monkeypatch, capsys, options, message):
+def test_options_that_do_not_go_together_are_refused(tmp_path, monkeypatch, refusal, options, message):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit):
-        main(["probe", "nowhere.pt", "text", *options])
-    assert message in capsys.readouterr().err and not list(tmp_path.iterdir())
+    assert message in refusal(main, ["probe", "nowhere.pt", "text", *options]) and not list(
+        tmp_path.iterdir()
+    )
 
 
 def test_tags_are_those_of_the_words_that_the_models_write(models, tmp_path):
@@ -223,11 +223,11 @@ def test_tags_are_those_of_the_words_that_the_models_write(models, tmp_path):
     assert (found.words.words, found.tags) == (["a;b", "c"], [(), ("x",)])
 
 
-def test_tags_of_another_text_leave_nothing_behind(models, tmp_path, capsys):
+def test_tags_of_another_text_leave_nothing_behind(models, tmp_path, refusal):
     prefix = write_text(tmp_path)
     (tmp_path / "tags").write_text('{"tags": []}\n' * 13)
     options = ("--select", "3", "--tags", str(tmp_path / "tags"))
-    with pytest.raises(SystemExit):
-        select(models("document_window"), prefix, tmp_path, *options)
-    assert "tags:1: expected tags of the line's" in capsys.readouterr().err
+    assert "tags:1: expected tags of the line's" in refusal(
+        select, models("document_window"), prefix, tmp_path, *options
+    )
     assert not (tmp_path / "select-output").exists() and not (tmp_path / "words").exists()

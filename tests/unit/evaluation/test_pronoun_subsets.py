@@ -45,13 +45,16 @@ def text(tmp_path):
     return files, sources, targets, hypotheses
 
 
-def test_scores_of_subsets_are_sacrebleus_on_their_lines(text, tmp_path, capsys):
+def test_scores_of_subsets_are_sacrebleus_on_their_lines(text, tmp_path, capsys, refusal):
     files, _, targets, hypotheses = text
     arguments = (
         "compare", "pronouns", files["src"], files["ref"], files["a"], files["b"],
         "--coreference", files["coref"], "--alignment", files["align"],
         "--annotation", files["words"], "--samples", "100", "--json", str(tmp_path / "json"),
     )  # fmt: skip
+    cut = arguments.index("--annotation")
+    alone = [*arguments[:cut], *arguments[cut + 2 :]]
+    assert "give --alignment and --annotation together" in refusal(main, alone)
     assert not main(list(arguments))
     found = {row["subset"]: row for row in json.loads((tmp_path / "json").read_text())["subsets"]}
     lines = {

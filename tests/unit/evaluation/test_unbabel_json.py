@@ -67,24 +67,21 @@ def test_systems_are_compared(files):
         ({"mt": 1}, "comet.json: old/one: expected a string at the key 'mt'"),
     ],
 )
-def test_other_scores_are_refused(files, capsys, changes, message):
+def test_other_scores_are_refused(files, refusal, changes, message):
     write(files, **changes)
-    with pytest.raises(SystemExit):
-        main(["score", "one", "ref", "--comet-json", "comet.json", "--source", "src"])
-    assert message in capsys.readouterr().err
+    assert message in refusal(main, ["score", "one", "ref", "--comet-json", "comet.json", "--source", "src"])
 
 
-def test_no_line_that_counts_is_refused(files, capsys):
+def test_no_line_that_counts_is_refused(files, refusal):
     (files / "none").write_text("0\n0\n0\n")
-    with pytest.raises(SystemExit):
-        main(["score", "one", "--comet-json", "comet.json", "--source", "src", "--current", "none"])
-    assert capsys.readouterr().err == "ctxmt: error: none: expected at least one line marked 1, found none\n"
+    assert (
+        refusal(main, ["score", "one", "--comet-json", "comet.json", "--source", "src", "--current", "none"])
+        == "ctxmt: error: none: expected at least one line marked 1, found none"
+    )
 
 
 @pytest.mark.parametrize("content", [[], {}, {"one": []}, {"one": [1]}, {"one": {}}, 3])
-def test_other_files_are_refused(files, capsys, content):
+def test_other_files_are_refused(files, refusal, content):
     (files / "comet.json").write_text(json.dumps(content))
-    with pytest.raises(SystemExit):
-        main(["score", "one", "ref", "--comet-json", "comet.json", "--source", "src"])
-    (line,) = capsys.readouterr().err.splitlines()
+    line = refusal(main, ["score", "one", "ref", "--comet-json", "comet.json", "--source", "src"])
     assert line.startswith("ctxmt: error: comet.json: ")

@@ -17,13 +17,11 @@ def exported(folder, state, *options):
     return folder / "out"
 
 
-def test_what_can_run_code_is_exported_for_who_trusts_it(tmp_path, capsys):
+def test_what_can_run_code_is_exported_for_who_trusts_it(tmp_path, refusal):
     state, _ = trained(tmp_path, "--decoder-layers", "[(8, 3)]", "--decoder-out-embed-dim", "8", arch="fconv")
     out = exported(tmp_path, state, "--trust-checkpoint")
     assert load_models(out, device="cpu", trust=True).model.encoder
-    with pytest.raises(SystemExit, match="2"):
-        main(["card", str(out)])
-    assert "--trust-checkpoint" in capsys.readouterr().err
+    assert "--trust-checkpoint" in refusal(main, ["card", str(out)])
 
 
 @pytest.mark.parametrize("score", [math.inf, "low"])

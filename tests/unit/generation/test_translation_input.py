@@ -92,21 +92,18 @@ def test_many_blank_lines_take_no_quadratic_time(tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--json-lines", "--docids x", "--current x", "--target-context-from x"])
-def test_joined_sentences_have_no_other_form(capsys, option):
-    with pytest.raises(SystemExit) as end:
-        main(["translate", "nowhere.pt", "text", "--joined", "<eos>", *option.split()])
-    (line,) = capsys.readouterr().err.splitlines()
-    assert end.value.code == 2 and line.startswith("ctxmt: error: leave out --json-lines, ")
+def test_joined_sentences_have_no_other_form(refusal, option):
+    line = refusal(main, ["translate", "nowhere.pt", "text", "--joined", "<eos>", *option.split()])
+    assert line.startswith("ctxmt: error: leave out --json-lines, ")
 
 
 @pytest.mark.parametrize(
     "options", ["a --json-lines --docids x", "a.jsonl --docids x", "a.jsonl --current x"]
 )
-def test_json_lines_have_no_other_form(capsys, options):
-    with pytest.raises(SystemExit) as end:
-        main(["translate", "nowhere.pt", *options.split()])
-    (line,) = capsys.readouterr().err.splitlines()
-    assert end.value.code == 2 and line.endswith("leave out --docids, --current")
+def test_json_lines_have_no_other_form(refusal, options):
+    assert refusal(main, ["translate", "nowhere.pt", *options.split()]).endswith(
+        "leave out --docids, --current"
+    )
 
 
 def test_json_lines(tmp_path):

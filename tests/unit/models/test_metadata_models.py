@@ -199,16 +199,15 @@ def test_save_and_reload_without_a_store(case, tmp_path):
     assert torch.equal(logits(again, batch), logits(model, batch))
 
 
+OPTIONS = [
+    ("context_layers", -1), ("context_ffn_dim", 0), ("farthest_context", -1), ("checkpoint_activations", True)
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "option,value",
-    [
-        ("context_layers", -1),
-        ("context_ffn_dim", 0),
-        ("farthest_context", -1),
-        ("checkpoint_activations", True),
-    ],
+    ("case", "option", "value"),
+    [*((case, *each) for case in ("mtcue", "cue") for each in OPTIONS), ("cue", "context_qk_norm", "all")],
 )
-@pytest.mark.parametrize("case", ["mtcue", "cue"])
 def test_options_that_cannot_work_are_refused(case, option, value):
     with pytest.raises(BadInput, match="--" + option.replace("_", "-")):
         make(case, **{option: value})
