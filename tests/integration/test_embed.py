@@ -75,6 +75,14 @@ def test_a_dry_run_shows_the_texts_and_writes_nothing(tmp_path):
     assert not (data_folder(tmp_path) / "contexts").exists()
 
 
+def test_metadata_alone_in_half_precision(tmp_path):
+    prefix = write_split(tmp_path, "train", ["It rains.", "Yes."], [{"genre": "Drama"}, {}])
+    options = ("--no-sentences", "--dtype", "float16", *DISCRETE)
+    main([*map(str, ("embed", data_folder(tmp_path), "--train", prefix)), *options])
+    store = ContextStore.open(data_folder(tmp_path) / "contexts")
+    assert (store.header.count, store.vectors.dtype) == (2, "float16")  # one is that of no text
+
+
 def test_another_encoder_is_one_line_and_changes_nothing(demo, tmp_path):
     run("ctxmt", *demo, *DISCRETE)
     before = contents(tmp_path / "s")

@@ -233,6 +233,13 @@ def test_the_command(paths, text, tmp_path, capsys):
     )
     assert f"{np.nanmean(expected.shares['encoder']):.4f}" in printed and "1000 shuffles" in printed
     assert (tmp_path / "entropy.png").read_bytes()[:4] == b"\x89PNG" and (tmp_path / "entropy.tsv").exists()
+    assert main(["analyse", "attention-share", models[0], text, *files, "--rule", "program"]) == 0
+    found, expected = (
+        json.loads((tmp_path / "shares.json").read_text()),
+        window_attention(loaded, read_probed_text(text, loaded), rule="program"),
+    )
+    (model,) = found["models"]
+    assert model["means"]["share, decoder"] == pytest.approx(np.nanmean(expected.shares["decoder"]))
 
 
 def test_other_models_are_refused(text, tmp_path):

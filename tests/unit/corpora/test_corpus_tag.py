@@ -75,6 +75,19 @@ def test_examples_have_the_metadata_of_their_lines(corpus):
     assert example.metadata == {"speaker": "A woman"}
 
 
+@pytest.mark.parametrize(("lines", "found"), [(1, []), (2, ["pronoun"])])
+def test_no_line_beyond_the_context_decides(corpus, lines, found):
+    rows = {"t.en": "No.", "t.fr": "Non.", "t.docids": "1", "align": ""}
+    words = dict.fromkeys(("en.words", "fr.words"), '{"words": []}')
+    for name, between in (rows | words).items():
+        first, second, _ = (corpus / name).read_text().splitlines()
+        (corpus / name).write_text(f"{first}\n{between}\n{second}\n")
+    main(arguments(corpus, "--context", str(lines), "--suite", str(corpus / "suite")))
+    assert read_tags(corpus / "tags", (corpus / "t.fr").read_text().splitlines())[2][0] == tuple(found)
+    examples = [json.loads(line) for line in (corpus / "suite" / "pronoun.jsonl").read_text().splitlines()]
+    assert [each["source"] for each in examples] == [["The car", "No.", "It shines ."]] * len(found)
+
+
 def test_cohesion_counts_the_lines_of_a_document(corpus, capsys):
     source, target = annotated("the menus/NOUN/=menu"), annotated("les menus/NOUN/=menu")
     for name, (text, words) in (("en", source), ("fr", target)):

@@ -25,14 +25,15 @@ def run(*arguments: object) -> subprocess.CompletedProcess:
 
 
 def test_the_command_writes_the_same_files_for_the_same_options(tmp_path):
-    options = ("--documents", 30, "--evaluation-documents", 4, "--examples", 6)
+    options = ("--documents", 30, "--evaluation-documents", 4, "--document-length", 5, "--examples", 6)
     table = run(tmp_path / "a/b", *options)
     assert table.returncode == 0 and "train" in table.stdout and "cataphora" in table.stdout
     assert "%" not in table.stderr  # no progress bar where stderr is no terminal
     report = run(tmp_path / "c", *options, "--json")
-    assert json.loads(report.stdout)["splits"][0]["documents"] == 30
+    train = json.loads(report.stdout)["splits"][0]
+    assert (train["documents"], train["sentences"]) == (30, 150)
     assert contents(tmp_path / "a/b") == contents(tmp_path / "c")
-    write_demo_corpus(tmp_path / "d", 2, 30, 4, None, 6)
+    write_demo_corpus(tmp_path / "d", 2, 30, 4, 5, 6)
     assert contents(tmp_path / "c")["train.en"] != contents(tmp_path / "d")["train.en"]
 
 

@@ -72,6 +72,13 @@ def test_the_likeliest_language_alone(identifier):
     assert judge.foreign([line("de"), SHORT, line("en?"), "de?"], ["de"]) == [False, True, True, False]
 
 
+def test_the_rule_of_the_thesis_in_the_command(tmp_path, identifier):
+    files_of(tmp_path, [[(line("en"), line("de")), (line("en"), SHORT), (line("en"), line("de?"))]])
+    for number, rule in enumerate(((), ("--threshold", 0, "--min-letters", 0))):
+        run("language", tmp_path / "crawl", *rule, "--out", tmp_path / str(number))
+    assert [len(read_corpus_files(tmp_path / name)) for name in "01"] == [3, 2]
+
+
 def test_foreign_lines_as_context(tmp_path, identifier):
     lines = [(line("en"), line("de")), (line("en"), line("en")), (line("fr"), line("en")), ("en", "de ja")]
     rows = [(*pair, "d", current, {}) for pair, current in zip(lines, (1, 1, 1, 0), strict=True)]

@@ -118,7 +118,7 @@ def entropy(logits, tokens, text):
     return -log_probabilities[np.arange(len(tokens)), tokens].sum() / (len(text.split()) + 1)
 
 
-def test_adequacy(models, refusal):
+def test_adequacy(models, tmp_path, refusal):
     pair = ("--forward", models / "en-fr.pt", "--backward", models / "fr-en.pt")
     head, found = run("adequacy", models, *pair, "--max-tokens", 12)
     assert head["columns"] == ["hash", "adequacy", "forward", "backward"]
@@ -132,9 +132,13 @@ def test_adequacy(models, refusal):
     assert found[:-1, 0].std() > 1e-4
     exchanged = ("--forward", models / "fr-en.pt", "--backward", models / "en-fr.pt")
     assert "fr-en.pt: expected a model en-fr, found fr-en" in refusal(run, "adequacy", models, *exchanged)
+    for name in ("--forward-data", "--backward-data"):
+        assert f"{tmp_path}/dict.en.txt: no such file" in refusal(
+            run, "adequacy", models, *pair, name, tmp_path
+        )
 
 
-def test_domain(models, capsys):
+def test_domain(models, tmp_path, refusal):
     pair = ("--in-domain", models / "news.pt", "--general", models / "crawl.pt")
     head, found = run("domain", models, *pair, "--max-tokens", 12)
     assert head["columns"] == ["hash", "domain", "in_domain", "general"]
@@ -145,6 +149,8 @@ def test_domain(models, capsys):
     dom = [min(math.exp(-(x - y)), 1) for x, y in zip(news, crawl, strict=True)]
     np.testing.assert_allclose(found, np.stack([dom, news, crawl], 1), rtol=1e-4)
     assert 0 < sum(value < 1 for value in dom) < len(dom)
+    for name in ("--in-domain-data", "--general-data"):
+        assert f"{tmp_path}: has no dict.txt" in refusal(run, "domain", models, *pair, name, tmp_path)
     # a text that is longer than the model can read
     model = load_language_model(models / "news.pt", device="cpu")
     assert model.log_probabilities(["a " * 8, "a " * 9]).tolist()[1] == -math.inf

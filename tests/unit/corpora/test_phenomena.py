@@ -87,7 +87,7 @@ def test_candidates_differ_in_nothing_that_another_word_shows(language, context,
     assert list(hit.others) == others
 
 
-def test_the_nearest_noun_counts_and_none_beyond_the_context():
+def test_the_nearest_noun_counts():
     other = ("no", "non", "")
     assert hits("fr", FRENCH, other, FRENCH, other, ("it", "elle", "0-0")) == [("pronoun", "elle", 2)]
 

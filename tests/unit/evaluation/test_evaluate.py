@@ -59,6 +59,12 @@ def test_results_are_those_of_translate_score_and_contrast(models, text, tmp_pat
             score = single / "score.json"
             run("score", hypothesis, f"{text}.fr", "--docids", f"{text}.docids", "--json", score)
             assert results["translations"][name] == result(score)
+    if task == "multi_source":
+        more = ("--lenpen", "0.7", "--contexts", "random", "--random-context", "shuffled")
+        evaluate(model, text, tmp_path / "more", *more)
+        shuffled = (out / "prefix.shuffled.hyp").read_text()
+        assert (tmp_path / "more" / "prefix.random.hyp").read_text() == shuffled
+        assert (out / "prefix.random.hyp").read_text() != shuffled
     report, examples = single / "contrast.json", single / "examples.jsonl"
     run("contrast", model, pairs, "--json", report, "--examples", examples, "--cpu")
     assert results["contrast"] == {"pairs": result(report)}

@@ -55,6 +55,8 @@ def test_scores_of_subsets_are_sacrebleus_on_their_lines(text, tmp_path, capsys,
     cut = arguments.index("--annotation")
     alone = [*arguments[:cut], *arguments[cut + 2 :]]
     assert "give --alignment and --annotation together" in refusal(main, alone)
+    said = "--coreference-source: expected one of the sources"
+    assert said in refusal(main, [*arguments, "--coreference-source", "other"])
     assert not main(list(arguments))
     found = {row["subset"]: row for row in json.loads((tmp_path / "json").read_text())["subsets"]}
     lines = {
@@ -69,6 +71,9 @@ def test_scores_of_subsets_are_sacrebleus_on_their_lines(text, tmp_path, capsys,
             .score
         )
         assert found[name]["scores"] == pytest.approx({"a": score, "b": 100})
+    assert not main([*arguments, "--least", "2"])
+    larger = json.loads((tmp_path / "json").read_text())["subsets"]
+    assert [row["subset"] for row in larger] == ["it", "it, nominal"]
     (row,) = found["it"]["comparisons"]
     assert row["difference"] == pytest.approx(100 - found["it"]["scores"]["a"])
     assert (found["it"]["pronouns"], found["it"]["pronominal_antecedents"]) == (3, 1)

@@ -85,7 +85,9 @@ def test_scores_count_as_those_of_a_model(sets, ctxmt, tmp_path):
     scores.write_text("\n".join(added))
     assert read_candidate_scores(scores, read) == [rows[:1], rows[1:]]
     # by the mean the longer candidate wins: -3/3 against -2/1
-    assert "100.00" in ctxmt(sets[0], "--scores", _first(scores, 2), "--reduction", "mean").out
+    first = (sets[0], "--scores", _first(scores, 2))
+    assert "100.00" in ctxmt(*first, "--reduction", "mean").out
+    assert "it (sum-window)" in ctxmt(*first, "--span", "window").out
 
 
 @pytest.mark.parametrize(
