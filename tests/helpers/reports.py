@@ -5,13 +5,13 @@ import json
 import numpy as np
 
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap, write_map
-from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.contrastive_report import (
     CandidateScore,
     contrastive_report,
     example_lines,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets import Convention, read_contrastive_set
+from tests.helpers.evaluations import run
 
 SOURCE = ["I saw a lamp.", "It was red.", "He bought <b>two</b>.", "The heart & the dog.", "It left."]
 REFERENCE = [
@@ -30,10 +30,6 @@ LOG = """+ fairseq-train data --arch {name}
 2026-01-01 00:00:00 | INFO | valid | epoch 002 | valid on 'valid' subset | loss {loss} | num_updates 1000
 """
 CONVENTION = Convention("sum", "current")
-
-
-def run(*arguments):
-    assert not main([str(argument) for argument in arguments])
 
 
 def write_lines(path, lines):

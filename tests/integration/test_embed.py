@@ -116,6 +116,7 @@ def many_sentences(root, count):
     return prefix
 
 
+@pytest.mark.slow  # tests/unit/corpora/test_store_interruption.py has every moment, without a process
 def test_killed_at_random_moments_it_ends_like_an_uninterrupted_run(tmp_path):
     prefix = many_sentences(tmp_path, 30_000)
     arguments = ["embed", data_folder(tmp_path), "--train", prefix, *DISCRETE]

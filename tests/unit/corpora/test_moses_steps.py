@@ -160,10 +160,12 @@ def test_the_steps_of_a_folder(text, tmp_path, capsys):
 
 def test_counts_that_are_given(text, tmp_path):
     (tmp_path / "counts").write_text("a (9/9)\nle (9/9)\n")
-    assert preprocess(text, tmp_path / "data", "--no-subwords", "--truecase-counts", tmp_path / "counts") == 0
-    assert read_back(tmp_path / "data", "train", "en")[2][0] == "a"
+    options = ("--no-subwords", "--moses", "--moses-no-escape", "--moses-split-dashes", "--truecase-counts")
+    assert preprocess(text, tmp_path / "data", *options, tmp_path / "counts") == 0
+    assert read_back(tmp_path / "data", "train", "en")[2][:4] == ["a", "well", "@-@", "known"]
     assert read_back(tmp_path / "data", "train", "fr")[0][0] == "le"
-    (entry,) = json.loads((tmp_path / "data" / "ctxmt.json").read_text())["text_steps"]
+    moses, entry = json.loads((tmp_path / "data" / "ctxmt.json").read_text())["text_steps"]
+    assert moses == {"step": "moses", "escape": False, "split_dashes": True}
     assert entry == {"step": "truecase", "counts": {"en": "truecase", "fr": "truecase"}}
 
 
