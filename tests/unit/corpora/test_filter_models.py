@@ -132,10 +132,9 @@ def test_adequacy(models, tmp_path, refusal):
     assert found[:-1, 0].std() > 1e-4
     exchanged = ("--forward", models / "fr-en.pt", "--backward", models / "en-fr.pt")
     assert "fr-en.pt: expected a model en-fr, found fr-en" in refusal(run, "adequacy", models, *exchanged)
-    for name in ("--forward-data", "--backward-data"):
-        assert f"{tmp_path}/dict.en.txt: no such file" in refusal(
-            run, "adequacy", models, *pair, name, tmp_path
-        )
+    for name, source in (("--forward-data", "en"), ("--backward-data", "fr")):
+        line = refusal(run, "adequacy", models, *pair, name, tmp_path)
+        assert f"{tmp_path}/dict.{source}.txt: no such file" in line
 
 
 def test_domain(models, tmp_path, refusal):
