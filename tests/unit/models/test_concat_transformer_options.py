@@ -12,6 +12,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.models.concat_transformer import ConcatTransformer
 from ctxmt_fairseq.text.symbols import SEPARATOR
 from tests.helpers.concat_models import ALL, NET_INPUT, TASK, Task, dictionary, logits, make
+from tests.helpers.random_models import STOCK_TASK
 
 
 def test_the_corpus_average_travels_in_the_checkpoint(tmp_path):
@@ -70,6 +71,12 @@ def test_options():
 def test_contradictions_are_refused(options, message):
     with pytest.raises(BadInput, match=message):
         make(**options)
+
+
+def test_a_task_of_fairseqs_has_no_average_of_the_corpus():
+    with pytest.raises(BadInput, match="^--segment-shift avg-corpus needs --task document_window"):
+        make(STOCK_TASK, segment_positions="shift")
+    make(STOCK_TASK, segment_positions="shift", segment_shift=3)
 
 
 @pytest.mark.parametrize(
