@@ -140,7 +140,7 @@ class Records(NewCorpus):
     def _row(self, record: Found, fields: Dict[str, str], place: Place) -> Row:
         if isinstance(record, BadInput):
             raise record
-        found = {name: value_of(record, where, place) for name, where in fields.items()}
+        found = {name: _whole(value_of(record, where, place)) for name, where in fields.items()}
         document = single_spaces(text_of(found.pop("document", None), place))
         if not is_text(document):
             raise place.error(f"expected text as a document's id, found {document[:60]!r}")
@@ -185,6 +185,11 @@ class Records(NewCorpus):
         context = [*itertools.zip_longest(*map(reversed, before), fillvalue="")][::-1]
         lines = [(*texts, False) for texts in context if "".join(texts).strip()]
         return lines + [(*texts, True) for texts in _paired(sides, listed, place)]
+
+
+def _whole(value: Any) -> Any:
+    """A year, of which pandas makes 1999.0 where one of its column is missing."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _linked(found: Record, place: Place, order: int) -> List[Tuple[Any, ...]]:

@@ -130,6 +130,15 @@ def test_one_text_in_three_layouts_is_one_corpus(tmp_path):
     assert converted(tmp_path, {"j": text}, *fields[:5])[2] == [{"speaker": "1, x"}, {"speaker": "true"}]
 
 
+def test_a_column_of_years_in_which_one_is_missing(tmp_path):
+    """pandas makes floats of it."""
+    records = [{"s": "A", "t": "B", "id": 7.0, "year": year} for year in (1999.0, 0.5, None)]
+    fields = ("--fields", "document=id", "source=s", "target=t", "year=year")
+    lines, _, metadata, _ = converted(tmp_path, {"a": jsonl(*records)}, *fields)
+    assert metadata == [{"year": "1999"}, {"year": "0.5"}, {}]
+    assert {line[2] for line in lines} == {"7"}
+
+
 @pytest.mark.parametrize("pack", [bz2.compress, lzma.compress, gzip.compress])
 def test_a_record_that_is_a_document(tmp_path, pack):
     """Lists of sentences, lines and paragraphs; blank lines on both sides go, and no hole is made of them."""
