@@ -196,8 +196,8 @@ def _end(log: Path, data: str, checkpoint: Path, metadata: bool, user_dir: List[
         source, target = _languages(data)
         files = f"TEXT.{source} --docids TEXT.docids{' --contexts TEXT' * metadata} --output OUT.{target}"
         code = "".join(f" --user-dir {shlex.quote(folder)}" for folder in user_dir)
-        lines.append(f"next: ctxmt translate {checkpoint} {files}{code}")
-        lines.append(f"  or: ctxmt evaluate {log.parent} TEXT [CONTRASTIVE_SET ..]{code}")
+        lines.append(f"next: ctxmt translate {shlex.quote(str(checkpoint))} {files}{code}")
+        lines.append(f"  or: ctxmt evaluate {shlex.quote(str(log.parent))} TEXT [CONTRASTIVE_SET ..]{code}")
     return "\n".join(lines)
 
 

@@ -53,13 +53,13 @@ def trained(data, tmp_path, monkeypatch):
                 with open(log, "a") as file:
                     file.write(OPTIONS % code)
                     file.write(VALID.format(loss, int(1000 * loss)) + "\n" if loss else "")
-            checkpoint = tmp_path / "run/checkpoints/checkpoint_best.pt"
+            checkpoint = tmp_path / "my run/checkpoints/checkpoint_best.pt"
             checkpoint.parent.mkdir(parents=True, exist_ok=True)
             checkpoint.touch()
             return code
 
         monkeypatch.setattr(processes, "run_logged", fairseq_train)
-        return main.main(["train", system, str(data), str(tmp_path / "run"), *words])
+        return main.main(["train", system, str(data), str(tmp_path / "my run"), *words])
 
     return run
 
@@ -105,9 +105,9 @@ def test_a_name_that_reads_like_several_checkpoints_is_refused(data, tmp_path, r
 
 def test_the_folder_of_checkpoints_is_not_taken_for_the_trainings(trained, data, tmp_path, refusal):
     assert trained(4.5) == 0
-    (tmp_path / "run/checkpoints/checkpoint_last.pt").touch()
-    assert "run/checkpoints: has a training's checkpoints: expected the folder" in refusal(
-        main.main, ["train", "gated", str(data), str(tmp_path / "run/checkpoints")]
+    (tmp_path / "my run/checkpoints/checkpoint_last.pt").touch()
+    assert "my run/checkpoints: has a training's checkpoints: expected the folder" in refusal(
+        main.main, ["train", "gated", str(data), str(tmp_path / "my run/checkpoints")]
     )
     assert trained(4.5) == 0
 
@@ -119,14 +119,14 @@ def test_languages_with_dictionaries_of_their_own_share_less(dry, data):
 
 
 def test_what_a_training_leaves_and_ends_with(trained, tmp_path, capsys):
-    run = tmp_path / "run"
+    run = tmp_path / "my run"
     assert trained(4.5) == 0
     printed = capsys.readouterr().out.splitlines()
     command = (run / "train.sh").read_text().splitlines()[1]
     assert printed[0] == f"+ {command}" and shlex.split(command)[0] == "fairseq-train"
     assert printed[-3] == "best validation: loss 4.5 after 4500 updates"
-    assert printed[-2].startswith(f"next: ctxmt translate {run}/checkpoints/checkpoint_best.pt TEXT.en ")
-    assert printed[-1] == f"  or: ctxmt evaluate {run} TEXT [CONTRASTIVE_SET ..]"
+    assert printed[-2].startswith(f"next: ctxmt translate '{run}/checkpoints/checkpoint_best.pt' TEXT.en ")
+    assert printed[-1] == f"  or: ctxmt evaluate '{run}' TEXT [CONTRASTIVE_SET ..]"
     assert trained(5, "--lr", "1") == 0  # goes on: the log of before is kept, and its best counts
     assert capsys.readouterr().out.splitlines()[-3].startswith("best validation: loss 4.5 ")
     log = (run / "train.log").read_text()
@@ -167,21 +167,21 @@ def test_a_training_that_fails_ends_as_it_does(trained, capsys):
 
 
 def test_a_training_that_is_refused_leaves_what_is_said_of_the_one_before(trained, tmp_path):
-    script = tmp_path / "run/train.sh"
+    script = tmp_path / "my run/train.sh"
     for loss, lr, code, kept in ((4.5, "1", 0, "1"), (None, "2", 2, "1"), (4, "3", 2, "3"), (4, "4", 1, "4")):
         with contextlib.suppress(SystemExit):
             trained(loss, "--lr", lr, code=code)
         assert f"--lr {kept}" in script.read_text()
-        assert read_training_log(tmp_path / "run").option("seed") == str(code if loss else 0)
+        assert read_training_log(tmp_path / "my run").option("seed") == str(code if loss else 0)
 
 
 def test_a_second_training_is_kept_out(trained, tmp_path, capsys):
     assert trained(4.5) == 0
-    before = [(tmp_path / "run" / name).read_text() for name in ("train.log", "train.sh")]
-    with contextlib.closing(Lock(tmp_path / "run/train.log")), pytest.raises(SystemExit) as stop:
+    before = [(tmp_path / "my run" / name).read_text() for name in ("train.log", "train.sh")]
+    with contextlib.closing(Lock(tmp_path / "my run/train.log")), pytest.raises(SystemExit) as stop:
         trained(4, "--lr", "1")
     assert stop.value.code == 2 and "run/train.log: another ctxmt is writing to it" in capsys.readouterr().err
-    assert [(tmp_path / "run" / name).read_text() for name in ("train.log", "train.sh")] == before
+    assert [(tmp_path / "my run" / name).read_text() for name in ("train.log", "train.sh")] == before
     assert trained(4) == 0
 
 
@@ -193,7 +193,7 @@ def test_processes_of_torchrun(trained, dry, tmp_path, monkeypatch, capsys):
     assert (found["--distributed-world-size"], found["--distributed-rank"]) == (["2"], ["1"])
     assert found["--distributed-backend"] == ["gloo"] and "--distributed-no-spawn" in found
     assert trained(4.5, "--cpu") == 0
-    assert not (tmp_path / "run/train.log").exists() and capsys.readouterr().out == ""
+    assert not (tmp_path / "my run/train.log").exists() and capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(
