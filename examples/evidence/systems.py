@@ -167,7 +167,7 @@ FURTHER: Dict[str, System] = {
     }.items()
 }
 RESTARTED = ("s2to2+restart", "s2to2+restart+CD")
-for name in ("s2to2+restart", "2-to-1", "MTCue"):
+for name in ("s2to2+restart", "2-to-1", "MTCue", "grouping", "selecting"):
     FURTHER[name] = replace(FURTHER[name], seeds=(1, 2, 3))
 # The two best, trained on what FINDERS found: the loss weighted word by word, other sentences, and both.
 # (s2to2+restart+CD decides more pronouns, and costs BLEU.)
