@@ -145,9 +145,10 @@ def _check_kinds(state: Dict[str, Any]) -> None:
     extra = state.get("extra_state") or {}
     place = mapping(extra.get("train_iterator") or {}, "train_iterator")
     counts.update({name: place.get(name, 0) for name in ("epoch", "iterations_in_epoch")})
-    counts["patience_runs"] = extra.get("patience_runs", 0)
-    if not isinstance(extra.get("patience_best"), (float, type(None))):
-        raise WrongValue(f"patience_best: expected a number, found {shown(extra['patience_best'])}")
+    counts.update({name: extra.get(name, 0) for name in ("patience_runs", "bad_epochs")})
+    for name in ("patience_best", "val_loss"):
+        if not isinstance(extra.get(name), (int, float, type(None))):
+            raise WrongValue(f"{name}: expected a number, found {shown(extra[name])}")
     for name, count in counts.items():
         if type(count) is not int or count < 0:
             raise WrongValue(f"{name}: expected a number from 0, found {shown(count)}")

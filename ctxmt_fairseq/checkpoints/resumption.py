@@ -140,7 +140,7 @@ def _keep_patience(patience: int, trainer: Any, saved: Dict[str, Any]) -> None:
         saved = {}
         vars(checkpoint_utils.save_checkpoint).pop("best", None)
     if saved.get("patience_best") is not None:
-        count.best, count.num_runs = saved["patience_best"], saved["patience_runs"]
+        count.best, count.num_runs = saved["patience_best"], saved.get("patience_runs", 0)
     updates = trainer.cfg.optimization.max_update or math.inf
     if 0 < patience <= getattr(count, "num_runs", 0) or trainer.get_num_updates() >= updates:
         logger.info("the training had ended, at --patience or --max-update")
@@ -168,9 +168,9 @@ def _go_on_to_plateau(trainer: Any, saved: Dict[str, Any]) -> None:
     was saved: fairseq tells the scheduler of it afterwards."""
     plateau, place = _plateau(trainer), saved["train_iterator"]
     if plateau is not None and saved.get("chosen_by") == _chosen_by(trainer.cfg):
-        plateau.num_bad_epochs = saved["bad_epochs"]
+        plateau.num_bad_epochs = saved.get("bad_epochs", 0)
         if place["iterations_in_epoch"] == 0:
-            trainer.lr_step(place["epoch"] - 1, saved["val_loss"])
+            trainer.lr_step(place["epoch"] - 1, saved.get("val_loss"))
 
 
 def _chosen_by(cfg: Any) -> str:
