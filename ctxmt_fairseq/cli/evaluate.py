@@ -67,8 +67,13 @@ class Evaluate(SharedCommand):
         for name in ("dev", "lenpens"):
             if getattr(self.search, name) and self.search.penalty is not None:
                 raise BadInput(f"--{name} needs --lenpen opt, which chooses the length penalty")
-        if self.search.too_long == "split" and self.context.target_context_from != "own":
+        given = self.context.target_context_from != "own"
+        if given and self.search.too_long == "split":
             raise BadInput("--target-context-from does not work with --too-long split")
+        if given and "window" in decodings:
+            raise BadInput("--target-context-from needs a model with target context, and --decoding prefix")
+        if "reference" in contexts and not given:
+            raise BadInput("--contexts reference needs --target-context-from reference")
         if self.scores.bootstrap == 1:
             raise BadInput("--bootstrap 1: give 2 samples or more, or 0 for none")
         suites, out = self._read_suites(), self._folder()

@@ -276,7 +276,11 @@ def test_measures_of_a_suite_with_groups():
         ("multi_source", ("--tokenize", "words"), "expected a tokenizer from none, "),
         ("multi_source", ("--target-context-from", "reference"), "needs a model with target context"),
         ("document_window", ("--keep-sentence", "first"), "needs --decoding window"),
-        ("document_window", ("--contexts", "reference"), "needs --target-context-from reference"),
+        ("document_window", ("--contexts", "trained reference"), "needs --target-context-from reference"),
+        (
+            *("document_window", ("--decoding", "prefix window", "--target-context-from", "reference")),
+            "needs a model with target context, and --decoding prefix",
+        ),
         ("document_window", ("--min-len", "7"), "--min-len 7: expected at most 6, because "),
         ("document_window", ("--dev",), "argument --dev: expected one argument"),
         (
