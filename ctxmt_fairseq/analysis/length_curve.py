@@ -14,9 +14,9 @@ from ctxmt_fairseq.text.languages import words_of
 
 
 class LengthScore(NamedTuple):
-    """A system's corpus score on sentences of similar length, with its bootstrap's 2.5 and 97.5 percentiles;
-    none on no sentences. ``least`` and ``most`` are bounds in words of the source, both included; None is no
-    bound."""
+    """A system's corpus score on sentences of similar length, with its bootstrap's 2.5 and 97.5 percentiles
+    where there are several; none on no sentences. ``least`` and ``most`` are bounds in words of the source,
+    both included; None is no bound."""
 
     least: int
     most: Optional[int]
@@ -58,9 +58,9 @@ def length_curve(
             found += [LengthScore(least, most, 0, name) for name in names]
             continue
         bands = np.percentile(bootstrap_scores(rows, measure.scores, samples, seed), (2.5, 97.5), axis=1)
-        for name, row, (low, high) in zip(names, rows, bands.T.tolist(), strict=True):
+        for name, row, band in zip(names, rows, bands.T.tolist(), strict=True):
             score = total_score(row, measure.scores)
-            found.append(LengthScore(least, most, count, name, score, low, high))
+            found.append(LengthScore(least, most, count, name, score, *(band if count > 1 else ())))
     return found
 
 
@@ -69,8 +69,9 @@ def length_table(found: Sequence[LengthScore]) -> str:
     head = ["words", "sentences", *dict.fromkeys(one.system for one in found)]
     rows = {one.bucket: [one.bucket, str(one.sentences)] for one in found}
     for one in found:
-        score = f"{one.score:.2f} ({one.low:.2f} .. {one.high:.2f})" if one.sentences else "-"
-        rows[one.bucket].append(score)
+        score = "-" if one.score is None else f"{one.score:.2f}"
+        band = "" if one.low is None else f" ({one.low:.2f} .. {one.high:.2f})"
+        rows[one.bucket].append(score + band)
     return aligned_table([head, *rows.values()])
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
+from ctxmt_fairseq.base.directions import highest_is_best
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.compressed import as_damage
 from ctxmt_fairseq.text.json_files import parse_json
@@ -98,13 +99,13 @@ class TrainingLog:
         return self.validations[subset]
 
     def best(self, subset: str, metric: Optional[str] = None) -> Tuple[str, Record]:
-        """The metric, and the first validation with its best value, which is the lowest; without a metric it
-        is that by which the training chose its best checkpoint."""
+        """The metric, and the first validation with its best value, which is the lowest of losses; without a
+        metric it is that by which the training chose its best checkpoint."""
         records = self.validated(subset)
         chosen = self.option("best_checkpoint_metric") or "loss"
-        highest = self.option("maximize_best_checkpoint_metric") == "True"
         metric = metric or chosen
-        sign = -1 if highest and metric == chosen else 1
+        highest = metric == chosen and self.option("maximize_best_checkpoint_metric") == "True"
+        sign = -1 if highest or highest_is_best(metric) else 1
         known = [record for record in records if metric in record.values]
         if not known:
             choices = ", ".join(records[-1].values)

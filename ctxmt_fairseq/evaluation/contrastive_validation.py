@@ -1,9 +1,11 @@
 """``--valid-contrast``: measures accuracies on contrastive sets at each validation of a training."""
 
+import itertools
 import os
 from dataclasses import replace
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 
+import numpy as np
 import torch
 from fairseq.distributed import utils as distributed_utils
 
@@ -12,17 +14,37 @@ from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.evaluation.contrastive_report import choose
 from ctxmt_fairseq.evaluation.contrastive_scoring import CandidateWindows
-from ctxmt_fairseq.evaluation.contrastive_sets import read_contrastive_sets, texts_of
+from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveExample, read_contrastive_sets, texts_of
 from ctxmt_fairseq.generation.loading import LoadedModels
 
 METRIC = "contrast_accuracy"
+
+
+def drawn(examples: Sequence[ContrastiveExample], most: int) -> List[int]:
+    """Draw the places of ``most`` examples at random, always the same ones.
+
+    Neighbours that have the same sentence and candidates, but not the same context, are drawn together, as
+    many as fit: another candidate is right in each, so a model that reads no context has none of a pair for
+    both. At equal distances all of them might be those in which one candidate is right.
+    """
+
+    def text(place: int) -> Any:
+        example = examples[place]
+        return example.source, {candidate.current for candidate in example.candidates}
+
+    alike = [list(places) for _, places in itertools.groupby(range(len(examples)), text)]
+    found: List[int] = []
+    for number in np.random.default_rng(1).permutation(len(alike)):
+        if len(found) + len(alike[number]) <= most:
+            found += alike[number]
+    return sorted(found) or alike[0][:most]
 
 
 class ContrastiveValidation:
     """Contrastive sets, scored by a model in training as ``ctxmt contrast`` scores them by a trained one. All
     of the sets is read and turned into windows before the training, so that what is wrong with them stops it
     there. The processes of a training share the examples. The task's configuration names the sets, and how
-    many evenly spaced examples of each are scored."""
+    many examples of each are scored (``drawn``)."""
 
     def __init__(self, task: Any, model: Any):
         cfg = task.cfg
@@ -38,9 +60,7 @@ class ContrastiveValidation:
         for suite in self.sets:
             self.loaded.warn_of_unknown(suite.name, *texts_of(suite.examples))
             self.windows.append(CandidateWindows(self.loaded, suite.examples))
-            examples = len(suite.examples)
-            scored = min(most or examples, examples)
-            self.numbers.append([place * examples // scored for place in range(scored)])
+            self.numbers.append(drawn(suite.examples, most or len(suite.examples)))
 
     @staticmethod
     def metrics(paths: str) -> List[str]:

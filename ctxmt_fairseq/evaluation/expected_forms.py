@@ -68,13 +68,15 @@ def has_words(translation: str, form: str) -> bool:
 
 def has_form_as_ctxpro(translation: str, form: str) -> bool:
     """The rule of ctxpro's own scorer, for numbers that compare with published ones: the form is a run of
-    whole words once case and ASCII punctuation are taken out of the translation.
+    whole words once case and ASCII punctuation are taken out of the translation, in which an accent may be a
+    sign of its own.
 
     This joins words with an apostrophe or a hyphen: it finds no "accepte" in "j'accepte" and no "avis" in
     "l'avis". ``has_words`` finds both, and stands in where there are no blanks between words.
     """
     if unspaced(form):
         return has_words(translation, form)
+    translation, form = (unicodedata.normalize("NFC", text) for text in (translation, form))
     return f" {form.lower()} " in f" {translation.strip().lower().translate(_NO_PUNCTUATION)} "
 
 

@@ -43,7 +43,7 @@ class TrainingConfig(TranslationConfig):
         "contrast_accuracy of all, and contrast_accuracy_NAME of each",
     )
     valid_contrast_examples: Optional[int] = explained(
-        None, "score so many examples of each set, evenly spaced ones (default: all)"
+        None, "score at most so many examples of each set, drawn at random, always the same (default: all)"
     )
     decoding: str = explained("prefix", "; ".join(f"{name}: {how}" for name, how in DECODINGS.items()))
     seed: int = II("common.seed")

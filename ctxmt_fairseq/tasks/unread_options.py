@@ -13,6 +13,7 @@ from fairseq.criterions import CRITERION_REGISTRY
 from fairseq.dataclass.configs import GenerationConfig
 from fairseq.logging import metrics
 
+from ctxmt_fairseq.base.directions import highest_is_best
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import ALL, flag
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask
@@ -180,7 +181,8 @@ class _Anything(Dict[str, Any]):
 
 
 def check_best_metric(args: Namespace, parser: ArgumentParser) -> None:
-    """Refuse a --best-checkpoint-metric that no validation computes: fairseq stops after the first."""
+    """Refuse a --best-checkpoint-metric that no validation computes, at the first of which fairseq stops, and
+    one whose lowest value would be taken for the best."""
     wanted = getattr(args, "best_checkpoint_metric", None)
     if wanted is None or getattr(args, "disable_validation", False):
         return
@@ -201,3 +203,6 @@ def check_best_metric(args: Namespace, parser: ArgumentParser) -> None:
         raise BadInput(
             f"--best-checkpoint-metric {wanted}: expected one of {', '.join(sorted(names))}{needs}"
         )
+    if highest_is_best(wanted) and not args.maximize_best_checkpoint_metric:
+        needed = "--maximize-best-checkpoint-metric"
+        raise BadInput(f"--best-checkpoint-metric {wanted} needs {needed}: the highest is the best")

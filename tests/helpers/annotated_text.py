@@ -4,8 +4,8 @@ from ctxmt_fairseq.text.annotation import AnnotatedWord
 
 LABELS = {
     **dict.fromkeys(("Masc", "Fem", "Neut"), "gender"), **dict.fromkeys(("Sing", "Plur"), "number"),
-    **dict.fromkeys(("Nom", "Acc", "Gen"), "case"), **dict.fromkeys(("Fin", "Inf", "Part"), "verb_form"),
-    "2": "person",
+    **dict.fromkeys(("Nom", "Acc", "Gen", "Dat", "Ins"), "case"),
+    **dict.fromkeys(("Fin", "Inf", "Part"), "verb_form"), "2": "person",
 }  # fmt: skip
 
 

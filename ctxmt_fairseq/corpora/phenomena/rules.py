@@ -45,20 +45,39 @@ class Rules:
         impersonal = [match.start() for match in _pattern(self.target, "impersonal").finditer(line.text)]
         addresses = self._addresses(line)
         for at, word in enumerate(line.target):
-            text, said = word.text.lower(), {each.text.lower() for each in line.sources(at)}
+            text, said = _plain(word.text), {each.text.lower() for each in line.sources(at)}
             article = word.pos == "DET" and "it" not in said  # le, его: pronouns get the label, too
             if at in addresses or word.start in impersonal or article:
                 continue
             for number, rows in self.target.get("pronouns", {}).items():
-                forms: Dict[str, str] = next((row for row in rows if text in row.values()), {})
-                if not forms or said.isdisjoint(self.source.get("pronouns", {}).get(number, ())):
+                found = [row for row in rows if text in map(_plain, _forms(row).values())]
+                if not found or said.isdisjoint(self.source.get("pronouns", {}).get(number, ())):
                     continue
-                agrees = partial(_agrees, [gender for gender, form in forms.items() if form == text], number)
+                genders = [gender for gender, form in _forms(found[0]).items() if _plain(form) == text]
+                agrees = partial(_agrees, genders, number)
                 distance = _nearest(before, agrees)
                 if distance and not any(map(agrees, line.target[:at])):
-                    others = dict.fromkeys(form for form in forms.values() if form != text)
-                    shown = self._shows_gender(line, at, forms.values())
-                    yield Hit("pronoun", at, distance, () if shown else list(others))
+                    yield Hit("pronoun", at, distance, self._others(line, at, found))
+
+    def _others(self, line: Line, at: int, rows: Sequence[Mapping[str, str]]) -> Sequence[str]:
+        """The forms of a pronoun in other genders, by the rows that have it; none where its case, which may
+        tell them, is not known, or another word shows the gender."""
+        text, case = _plain(line.target[at].text), self._case(line, at)
+        fitting = [row for row in rows if not case or row.get("Case", case) == case]
+        forms = [_forms(row).values() for row in fitting]
+        others = {tuple(dict.fromkeys(form for form in row if _plain(form) != text)) for row in forms}
+        shown = self._shows_gender(line, at, {_plain(form) for row in forms for form in row})
+        return () if shown or len(others) != 1 else others.pop()
+
+    def _case(self, line: Line, at: int) -> Optional[str]:
+        if "behind_subjects" not in self.target:
+            return line.target[at].case
+        governed = at > 0 and line.target[at - 1].pos == "ADP"
+        verbal = any(
+            word.pos in (*VERBS, "PRON") or _is(self.target, "behind_subjects", word.text)
+            for word in line.target[at + 1 : at + 2]
+        )
+        return "Nom" if verbal and not governed else "Acc"
 
     def _shows_gender(self, line: Line, at: int, forms: Collection[str]) -> bool:
         """Whether another word of the line may agree with a pronoun, and tell its gender without context: one
@@ -67,7 +86,7 @@ class Rules:
         for place, word in enumerate(line.target):
             labelled = word.pos == "ADJ" or bool(word.gender) or word.verb_form == "Part"
             agrees = word.pos in kinds and labelled or bool(kinds) and behind and is_noun(word)
-            if place != at and (agrees or word.text.lower() in forms):
+            if place != at and (agrees or _plain(word.text) in forms):
                 return True
             behind = word.pos == "AUX" or behind and word.pos == "ADV"
         return False
@@ -161,6 +180,14 @@ class Cohesion:
         for pair in now:
             self._seen[pair] = [*self._seen.get(pair, ()), self._number][-_SEEN:]
         self._number += 1
+
+
+def _plain(form: str) -> str:
+    return form.lower().replace("ё", "е")
+
+
+def _forms(row: Mapping[str, str]) -> Dict[str, str]:
+    return {gender: form for gender, form in row.items() if gender != "Case"}
 
 
 def _name(word: AnnotatedWord) -> str:

@@ -117,7 +117,7 @@ def reference_scores(
     for name, lines in translations.items():
         if lines is not None:
             text = Translation([steps.surface(line.strip()) for line in lines], [compared])
-            scores = score_translation(text, lowercase=steps.lowercase)
+            scores = score_translation(text, steps.bleu_tokenizer, steps.lowercase)
             found[name] = {score.name: score.score for score in scores}
     return found
 

@@ -88,7 +88,8 @@ def top_words(sentences: Sequence[SentenceWords], count: int, least: int) -> Lis
 def by_tag(
     sentences: Sequence[SentenceWords], units: Sequence[int], samples: int, seed: int
 ) -> List[BitsRow]:
-    """As ``top_words`` for tags, best mean first and ``NO_TAG`` last. A word counts for each of its tags.
+    """As ``top_words`` for tags, best mean first and ``NO_TAG`` last. A word counts for each of its tags. A
+    tag of one unit alone has no interval.
 
     Args:
         units: (N,) the document, from 0, or whatever else the bootstrap draws, of each sentence.
@@ -108,7 +109,9 @@ def by_tag(
     rows = []
     drawn = bootstrap_scores(sums, ratio, samples, seed)  # (tags, samples)
     for name, (bits, count), means in zip(found, (each.sum(0) for each in sums), drawn, strict=True):
-        low, high = (float(np.nanpercentile(means, share)) for share in (2.5, 97.5))
+        low = high = None
+        if len({unit for unit, _ in found[name]}) > 1:
+            low, high = (float(np.nanpercentile(means, share)) for share in (2.5, 97.5))
         rows.append(BitsRow(name, int(count), float(bits / count), float(bits), low, high))
     return sorted(rows, key=lambda row: (row.name == NO_TAG, -row.bits_per_word, row.name))
 
@@ -120,7 +123,7 @@ def bits_table(name: str, rows: Sequence[BitsRow]) -> str:
     if any(row.low is not None for row in rows):
         head.insert(3, "95 %")
         for cell, row in zip(cells, rows, strict=True):
-            cell.insert(3, f"({row.low:+.3f} .. {row.high:+.3f})")
+            cell.insert(3, "-" if row.low is None else f"({row.low:+.3f} .. {row.high:+.3f})")
     return aligned_table([head, *cells])
 
 

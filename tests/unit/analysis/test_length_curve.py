@@ -65,6 +65,16 @@ def test_characters_count_where_there_are_no_blanks(files):
     assert [record["sentences"] for record in records[:6:2]] == expected
 
 
+def test_a_sentence_alone_has_no_band(files, capsys):
+    (files / "src").write_text("w w\n" * (len(SOURCE) - 1) + "w " * 15 + "\n")
+    assert run(files, "--json", files / "json", "--output", files / "curve.png") == 0
+    buckets = json.loads((files / "json").read_text())["buckets"]
+    record = next(each for each in buckets if each["least"] == 11)
+    assert record["sentences"] == 1 and record["low"] is record["high"] is None
+    (row,) = (row.split() for row in capsys.readouterr().out.splitlines() if "11-20" in row)
+    assert row[:3] == ["11-20", "1", f"{record['score']:.2f}"] and len(row) == 4
+
+
 def test_bands_are_percentiles_of_resampled_sentences(files):
     assert run(files, "--samples", 4000, "--json", files / "json") == 0
     record = json.loads((files / "json").read_text())["buckets"][4]  # of the first system, 11 to 20 words

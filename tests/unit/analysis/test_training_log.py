@@ -41,6 +41,17 @@ def test_the_best_is_what_the_training_means_by_it(tmp_path):
     assert log.device_hours == pytest.approx(0.04)
 
 
+@pytest.mark.parametrize("metric", ["bleu", "accuracy", "contrast_accuracy", "contrast_accuracy_deixis"])
+def test_of_what_is_right_the_best_is_the_highest(tmp_path, metric):
+    writer = LogWriter(tmp_path / "log")
+    writer.start()
+    for epoch, value in enumerate((2, 30, 20), 1):
+        writer.validation(epoch, epoch, loss=value, **{metric: value})
+    writer.handler.close()
+    log = read_training_log(tmp_path / "log")
+    assert log.best("valid", metric)[1].updates == 2 and log.best("valid")[1].updates == 1
+
+
 @pytest.mark.parametrize("form", ["simple", "json"])
 def test_a_resumed_training_counts_once(tmp_path, form):
     writer = LogWriter(tmp_path / "log", form)

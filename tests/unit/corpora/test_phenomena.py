@@ -29,6 +29,7 @@ def hits(target_lang, *pairs):
 
 
 FRENCH = ("the car/NOUN", "la/DET voiture/NOUN/Fem/Sing", "1-1")
+CARS = ("cars", "voitures/NOUN/Fem/Plur", "0-0")
 GERMAN = ("the window/NOUN", "das/DET Fenster/NOUN/Neut/Sing", "1-1")
 RUSSIAN = ("the book/NOUN", "книга/NOUN/Fem/Sing", "1-0")
 
@@ -76,15 +77,37 @@ def test_pronouns(language, context, source, target, pairs, found):
         ("fr", FRENCH, "Elle/PRON est/AUX/Fin très/ADV ronde/NOUN", []),
         ("fr", FRENCH, "Elle/PRON est/AUX/Fin venue/VERB/Part", []),
         ("fr", FRENCH, "Elle/PRON brille/VERB/Fin quand elle/PRON roule/VERB/Fin", []),
-        ("de", GERMAN, "Es/PRON ist/AUX offen/ADJ", ["er", "sie"]),
+        ("de", GERMAN, "Es/PRON/Nom ist/AUX offen/ADJ", ["er", "sie"]),
         ("ru", RUSSIAN, "Она/PRON лежит/VERB/Fin", ["он", "оно"]),
         ("ru", RUSSIAN, "Она/PRON лежала/VERB/Fin/Fem", []),
+        # In every case other forms, and none where the case is not known.
+        ("de", GERMAN, "Es/PRON/Acc sah/VERB/Fin Anna", ["ihn", "sie"]),
+        ("de", GERMAN, "Es/PRON sah/VERB/Fin Anna", []),
+        ("fr", FRENCH, "Elle/PRON n'/ADV ouvre/VERB/Fin rien", ["il"]),
+        ("fr", FRENCH, "Elle/PRON , ouvre/VERB/Fin", []),
+        ("ru", RUSSIAN, "Ей/PRON/Dat верит/VERB/Fin Анна", ["ему"]),
+        ("ru", RUSSIAN, "Ей/PRON/Ins довольна/VERB/Fin Анна", ["им"]),
+        ("ru", RUSSIAN, "Ее/PRON/Acc видит/VERB/Fin Анна", ["его"]),
     ],
 )
 def test_candidates_differ_in_nothing_that_another_word_shows(language, context, target, others):
     found, _ = all_hits(language, context, ("It is", target, "0-0"))
     (hit,) = (hit for hit in found if hit.tag == "pronoun")
     assert list(hit.others) == others
+
+
+@pytest.mark.parametrize(
+    ("noun", "source", "target", "others"),
+    [
+        (FRENCH, "with it", "avec/ADP elle/PRON part/VERB/Fin", []),
+        (CARS, "with them", "avec/ADP elles/PRON part/VERB/Fin", ["eux"]),
+        (CARS, "so them", "donc/ADV elles/PRON partent/VERB/Fin", ["ils"]),
+        (FRENCH, "his it", "son nom/NOUN/Masc/Sing", None),
+    ],
+)  # fmt: skip
+def test_a_french_pronoun_is_a_subject_or_not(noun, source, target, others):
+    found, _ = all_hits("fr", noun, (source, target, "1-1"))
+    assert [list(hit.others) for hit in found if hit.tag == "pronoun"] == ([] if others is None else [others])
 
 
 def test_the_nearest_noun_counts():
@@ -262,5 +285,5 @@ def test_parts_are_the_whole_line_whatever_is_annotated(text, places):
 def test_what_is_known_of_languages_makes_sense():
     for known in KNOWN["targets"].values():
         for rows in known.get("pronouns", {}).values():
-            assert all(len(set(row.values())) > 1 for row in rows), "forms of several genders"
+            assert all(len({*row.values()} - {row.get("Case")}) > 1 for row in rows), "several genders"
         assert ("formal" in known) == ("informal" in known)

@@ -9,11 +9,14 @@ from sacrebleu import corpus_bleu, corpus_chrf, corpus_ter
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.control.attributes import Attributes
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import (
+    AttributeExample,
     metadata_of,
     read_attribute_set,
     read_eamt22,
 )
+from ctxmt_fairseq.evaluation.attribute_control.attributes import reference_scores
 
 SET = [
     {"english": "I was there, and you saw me.", "polish": "Byłam tam i pan mnie widział.",
@@ -85,7 +88,7 @@ def test_translations_are_scored(files, capsys):
 
 def test_a_model_is_scored_with_context_and_without(files, monkeypatch, capsys):
     plain = ["Byłem tam.", "Wyszedłeś."]
-    steps = type("Steps", (), {"surface": staticmethod(str), "lowercase": False})
+    steps = type("Steps", (), {"surface": staticmethod(str), "lowercase": False, "bleu_tokenizer": None})
     loaded = Mock(reads_metadata=True, **{"target_subwords.steps": steps})
     monkeypatch.setattr(Attributes, "_translated", lambda self, examples: (loaded, HYPOTHESES, plain))
     arguments = ["model.pt", files / "test.json", "--json", files / "j", "--translations", files / "out"]
@@ -94,6 +97,14 @@ def test_a_model_is_scored_with_context_and_without(files, monkeypatch, capsys):
         "context": scores(HYPOTHESES), "no context": scores(plain),
     }  # fmt: skip
     assert (files / "out").read_text().splitlines() == HYPOTHESES
+
+
+def test_chinese_is_scored_by_characters():
+    examples = [AttributeExample("a", {}, {}, {}, reference="我昨天在那里看见了你的朋友")]
+    lines = ["我昨天在那里看见了他的朋友"]
+    found = reference_scores(examples, {"x": lines}, TextSteps((), "zh"))["x"]["BLEU"]
+    expected = corpus_bleu(lines, [[examples[0].reference]], tokenize="zh").score
+    assert found == pytest.approx(expected) and found > 50
 
 
 def test_references_in_a_set_of_ones_own(tmp_path):

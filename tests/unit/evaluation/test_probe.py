@@ -9,9 +9,11 @@ import sacrebleu
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.data_folder import write_description
 from ctxmt_fairseq.evaluation.metrics import read_translation
+from ctxmt_fairseq.evaluation.probe import word_report
 from ctxmt_fairseq.evaluation.probe.conditions import selected
 from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
 from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
+from ctxmt_fairseq.evaluation.probe.word_values import WordValues
 from ctxmt_fairseq.generation.loading import load_models
 from ctxmt_fairseq.generation.search_settings import SearchSettings
 from tests.helpers.plain_log_probs import PLAIN
@@ -257,6 +259,18 @@ def test_words_and_tags(models, tmp_path, capsys):
         (low, high), abs=(high - low) / 8
     )
     assert f"({by_tag['vowel']['low']:+.3f} .. {by_tag['vowel']['high']:+.3f})" in printed
+
+
+def test_a_tag_of_one_document_has_no_interval():
+    words = [WordValues(["a", "b"], np.array([3.0, number]), 0.0, True) for number in range(4)]
+    tags = [[["rare"], ["common"]], *[[[], ["common"]]] * 3]
+    sentences = [
+        word_report.SentenceWords(at, *each, 2) for at, each in enumerate(zip(words, tags, strict=True))
+    ]
+    rows = {row.name: row for row in word_report.by_tag(sentences, [0, 1, 2, 2], 100, 1)}
+    assert rows["rare"].low is rows["rare"].high is None and rows["common"].low < rows["common"].high
+    (line,) = (row for row in word_report.bits_table("tag", [*rows.values()]).splitlines() if "rare" in row)
+    assert line.split() == ["rare", "1", "+3.000", "-", "+3.00"]
 
 
 def test_the_curve(models, tmp_path):

@@ -81,6 +81,7 @@ DISCOUNTED = (
     *("--criterion", "context_discounted_label_smoothed_cross_entropy"),
     "--best-checkpoint-metric",
 )
+HIGHEST = "--maximize-best-checkpoint-metric"
 OF_MODELS = {"encoder_layers_to_keep", "decoder_layers_to_keep"}
 
 
@@ -181,6 +182,7 @@ def test_what_is_given_by_default_is_no_use_of_it():
         ),
         ("train", ("--best-checkpoint-metric", "chrf", "--eval-bleu"), "expected one of bleu, loss, "),
         ("train", ("--best-checkpoint-metric", "contrast_accuracy"), "it needs --valid-contrast"),
+        ("train", ("--best-checkpoint-metric", "bleu", "--eval-bleu"), f"bleu needs {HIGHEST}: the highest"),
         ("train", (*DISCOUNTED, "context_sentence_loss"), "it needs --target-context"),
         ("train", (*DISCOUNTED, "token_weight"), "expected one of current_loss, current_sentence_loss, loss"),
         (
@@ -224,12 +226,12 @@ def test_options_that_cannot_be_together(command, arguments, message):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("bleu", "--eval-bleu"),
+        ("bleu", "--eval-bleu", HIGHEST),
         ("ppl",),
         ("current_context_ratio", *DISCOUNTED[:2], "--target-context", "1"),
-        ("accuracy", "--criterion", "label_smoothed_cross_entropy", "--report-accuracy"),
+        ("accuracy", "--criterion", "label_smoothed_cross_entropy", "--report-accuracy", HIGHEST),
         ("chrf", "--disable-validation"),
-        ("contrast_accuracy", "--valid-contrast", "a-set"),
+        ("contrast_accuracy", "--valid-contrast", "a-set", HIGHEST),
     ],
 )
 def test_metrics_that_a_validation_computes(arguments):
