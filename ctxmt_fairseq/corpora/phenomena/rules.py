@@ -63,7 +63,7 @@ class Rules:
         """The forms of a pronoun in other genders, by the rows that have it; none where its case, which may
         tell them, is not known, or another word shows the gender."""
         text, case = _plain(line.target[at].text), self._case(line, at)
-        fitting = [row for row in rows if not case or row.get("Case", case) == case]
+        fitting = [row for row in rows if len(rows) == 1 or not case or row["Case"] == case]
         forms = [_forms(row).values() for row in fitting]
         others = {tuple(dict.fromkeys(form for form in row if _plain(form) != text)) for row in forms}
         shown = self._shows_gender(line, at, {_plain(form) for row in forms for form in row})
@@ -77,7 +77,7 @@ class Rules:
             word.pos in (*VERBS, "PRON") or _is(self.target, "behind_subjects", word.text)
             for word in line.target[at + 1 : at + 2]
         )
-        return "Nom" if verbal and not governed else "Acc"
+        return "Acc" if governed else "Nom" if verbal else None
 
     def _shows_gender(self, line: Line, at: int, forms: Collection[str]) -> bool:
         """Whether another word of the line may agree with a pronoun, and tell its gender without context: one
