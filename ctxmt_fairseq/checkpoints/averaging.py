@@ -13,9 +13,9 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import write_file
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
-from ctxmt_fairseq.checkpoints.options import declared_options, mapping
+from ctxmt_fairseq.checkpoints.options import declared_options, mapping, saved_options
 from ctxmt_fairseq.checkpoints.reading import peek, read
-from ctxmt_fairseq.data.context_options import flag
+from ctxmt_fairseq.data.context_options import ALL, flag
 
 logger = logging.getLogger(__name__)
 # What fairseq writes at the end of an epoch, and every --save-interval-updates.
@@ -57,8 +57,11 @@ def _settings(state: Dict[str, Any]) -> Dict[str, str]:
     model, saved = mapping(state["cfg"]["model"], "model"), state.get("task_state") or {}
     declared = declared_options(ARCH_MODEL_REGISTRY[model["_name"]])
     values = {name: model[name] for name in declared if name in model and not OF_TRAINING.search(name)}
-    store = {**(saved.get("store") or {}), "fields": None}  # a training may go on with other fields
-    values |= {**(saved.get("context") or {}), "arch": model["_name"], "context_store": store}
+    context = saved_options(saved.get("context") or {}, {name: each.default for name, each in ALL.items()})
+    facts = saved.get("store") or {}  # a training may go on with other fields
+    tags = [tag for tag in facts.get("tags") or () if isinstance(tag, str)]
+    store = [facts.get("encoder") if isinstance(facts.get("encoder"), str) else None, tags]
+    values |= {**context, "arch": model["_name"], "context_store": store}
     return {str(name): repr(value) for name, value in values.items()}
 
 

@@ -4,11 +4,12 @@ import argparse
 import contextlib
 import functools
 import inspect
+import pickletools
 import re
 import zipfile
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, BinaryIO, Callable, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple, Union
 from unittest.mock import patch
 
 import numpy as np
@@ -33,6 +34,9 @@ _restoring: ContextVar[_Restoring] = ContextVar("restoring", default=(frozenset(
 # What the user's command line trusts besides (``--trust-checkpoint``).
 _trusted: ContextVar[FrozenSet[str]] = ContextVar("trusted", default=frozenset())
 _loading: ContextVar[bool] = ContextVar("loading", default=False)
+
+# With these torch's safe loading makes so many numbers or bytes as a file says, without having them.
+_MAKING = re.compile(r"torch\S* \S*Tensor|\S+ bytearray")
 
 # fairseq 0.12.2 saves these with every encoder layer, for a fast path that it fills anew at every start.
 FAST_PATH = re.compile(r".*\.layers\.\d+\.(in_proj|out_proj|fc1|fc2)_(weight|bias)")
@@ -68,18 +72,32 @@ def peek(path: Path, mmap: bool = True) -> Any:
         return read_portable(path)
     try:
         packed = zipfile.is_zipfile(path)  # else it was saved before torch 1.6, and cannot be mapped
-        if packed:
-            _check_parts(path)
+        _check_memory(path, packed)
         return torch.load(path, map_location="cpu", mmap=mmap and packed, weights_only=True)
     except Exception as error:  # torch raises many kinds for a damaged file
         raise BadInput(f"is no checkpoint, or a damaged one: {_reason(error)}", path) from None
 
 
-def _check_parts(path: Path) -> None:
-    """Refuse a file whose parts take more memory than it has bytes; ``torch.save`` compresses none."""
+def _check_memory(path: Path, packed: bool) -> None:
+    """Refuse a file that takes more memory than it has bytes: by its parts, of which ``torch.save`` compresses
+    none, or by a number of bytes or of zeros that torch's safe loading would make."""
+    if not packed:
+        with path.open("rb") as file:
+            for _ in range(4):  # what it is, torch's version, the machine, what was saved
+                _check_pickle(file)
+        return
     with zipfile.ZipFile(path) as archive:
         if sum(part.file_size for part in archive.infolist()) > path.stat().st_size:
             raise ValueError("its parts are larger than the file")
+        for name in archive.namelist():
+            if name.endswith("data.pkl"):
+                _check_pickle(archive.read(name))
+
+
+def _check_pickle(pickle: Union[bytes, BinaryIO]) -> None:
+    for operation, name, _ in pickletools.genops(pickle):
+        if operation.name == "GLOBAL" and _MAKING.fullmatch(str(name)):
+            raise ValueError(f"it calls {name}")
 
 
 def read(

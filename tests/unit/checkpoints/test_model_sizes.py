@@ -2,12 +2,14 @@
 taken for it, by every door."""
 
 import copy
+import tracemalloc
 
 import pytest
 import torch
 from fairseq import checkpoint_utils
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.averaging import Checkpoint
 from ctxmt_fairseq.generation.loading import load_models
 from tests.helpers.allocated import peak_allocated
 from tests.helpers.hostile_checkpoints import ensemble, fairseqs_own
@@ -103,3 +105,39 @@ def test_several_files_a_checkpoint_are_refused(states, tmp_path):
     path = save(tmp_path / "a.pt", states["window"])
     with pytest.raises(BadInput, match="--checkpoint-shard-count 2"):
         checkpoint_utils.load_model_ensemble([str(path)], strict=False, num_shards=2)
+
+
+class Calls:
+    """Is pickled as a call."""
+
+    def __init__(self, *call):
+        self.call = call
+
+    def __reduce__(self):
+        return self.call[0], self.call[1:]
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+@pytest.mark.parametrize("call", [(bytearray, MANY), (torch.Tensor, MANY, 8), (torch.cuda.FloatTensor, MANY)])
+def test_a_file_cannot_ask_for_memory(states, tmp_path, call, zipped):
+    state = copy.deepcopy(states["window"])
+    first = next(iter(state["model"]))
+    state["model"][first] = Calls(*call)
+    path = tmp_path / "small.pt"
+    torch.save(state, path, _use_new_zipfile_serialization=zipped)
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadInput, match="small.pt: is no checkpoint, or a damaged one: it calls "):
+            load_models(str(path))
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_lists_in_lists_are_no_settings(states, tmp_path):
+    state, nested = copy.deepcopy(states["window"]), [0] * 10
+    for _ in range(6):
+        nested = [nested] * 10
+    state["task_state"]["context"]["anything"] = nested
+    state["task_state"]["store"] = {"encoder": nested, "dimension": nested, "tags": nested}
+    assert sum(map(len, Checkpoint.read(save(tmp_path / "lists.pt", state)).settings.values())) < 10_000
