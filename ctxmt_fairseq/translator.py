@@ -258,7 +258,7 @@ class Translator:
             return text.nested([])
         sources = [self.loaded.encode_source(sentence) for sentence in text.sentences]
         targets = [self.loaded.encode_target(sentence) for sentence in given.sentences]
-        lines, (most, most_target) = range(len(sources)), self.loaded.limits
+        lines, (most, most_target) = range(len(sources)), self.loaded.sentence_limits
         refuse_long(sources, lines, text.place, most)
         refuse_long(targets, lines, given.place, most_target)
         known = self.loaded.contexts_of(text.sentences, metadata)

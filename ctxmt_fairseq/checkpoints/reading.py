@@ -79,8 +79,8 @@ def peek(path: Path, mmap: bool = True) -> Any:
 
 
 def _check_memory(path: Path, packed: bool) -> None:
-    """Refuse a file that takes more memory than it has bytes: by its parts, of which ``torch.save`` compresses
-    none, or by a number of bytes or of zeros that torch's safe loading would make."""
+    """Refuse a file that takes more memory than it has bytes: by its parts, none of which ``torch.save``
+    compresses, or by a number of bytes or of zeros that torch's safe loading would make."""
     if not packed:
         with path.open("rb") as file:
             for _ in range(4):  # what it is, torch's version, the machine, what was saved

@@ -88,5 +88,14 @@ def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> Co
     )
     starts = np.cumsum([0, *(len(example.candidates) for example in examples[:-1])])
     dataset.builder.variants = Documents.from_lengths(np.add.reduceat(lengths, starts))
-    dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)  # shortens long windows
+    _, too_long = dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)
+    if too_long:
+        number = int(np.searchsorted(starts, too_long[0], "right")) - 1
+        most = "the models read at most {} source and {} target tokens".format(*loaded.sentence_limits)
+        raise BadInput(f"example {examples[number].id}: a sentence is too long; {most}")
+    sizes, whole = dataset.window_sizes, dataset.whole_sizes
+    shortened = sizes.reach < whole.reach
+    if shortened.any():  # by what does not fit with one candidate, which the others have not either
+        least = np.minimum.reduceat(np.where(shortened, sizes.reach, whole.reach.max()), starts)
+        sizes.reach[:] = np.minimum(sizes.reach, np.repeat(least, np.diff([*starts, len(dataset)])))
     return dataset

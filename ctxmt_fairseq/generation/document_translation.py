@@ -68,7 +68,7 @@ class DocumentTranslator:
         """Make a text such that the models can read it; see ``fit_sentences``. Parts of sentences are so long
         that the search may write twice as many tokens for each."""
         a, b = self.search.max_len_a, self.search.max_len_b
-        part = int(b / (2 - a)) if a < 2 else self.loaded.limits[0]  # the most n with a n + b >= 2 n
+        part = int(b / (2 - a)) if a < 2 else self.loaded.sentence_limits[0]  # the most n with a n + b >= 2 n
         return fit_sentences(self.loaded, text, too_long, max(_LEAST_PART, part), cut_context=self.dependent)
 
     def running(

@@ -73,7 +73,7 @@ class TranslationScorer:
         if too_long:
             line = int(dataset.lines[too_long[0]])
             found = f"{len(self.sources[line])} source and {len(self.targets[line])} target tokens"
-            most = "the models read at most {} and {}: shorten it".format(*loaded.limits)
+            most = "the models read at most {} and {}: shorten it".format(*loaded.sentence_limits)
             raise BadInput(f"sentence {line + 1} has {found}; {most}")
         return dataset
 
@@ -192,7 +192,9 @@ def _log_probs(
         encoder_out = model.encoder.forward_torchscript(own_input)
         encoder_out = model.encoder.reorder_encoder_out(encoder_out, targets["rows"])
         logits, extra = _logits(model.decoder, targets["previous"], encoder_out, targets["place"])
-        all_words = model.get_normalized_probs((logits, extra), log_probs=True, sample=None)  # (N, V)
+        all_words = model.get_normalized_probs((logits[None], extra), log_probs=True, sample=None)[
+            0
+        ]  # (N, V)
         log_probs.append(all_words[targets["distribution"], targets["target"]].double())
     scores = torch.logsumexp(torch.stack(log_probs), dim=0) - np.log(len(log_probs))  # (B, T)
     return scores.cpu().numpy()

@@ -60,6 +60,12 @@ class LoadedModels:
         return self.task.limits(self.models)
 
     @property
+    def sentence_limits(self) -> Tuple[int, int]:
+        """How many tokens a sentence may have; with ``--context-end eos`` its context has at least one."""
+        room = int(self.task.options["context_end"] == "eos") if "context_end" in self.task.options else 0
+        return self.limits[0] - room, self.limits[1] - room
+
+    @property
     def languages(self) -> Tuple[str, str]:
         """Source and target language."""
         return self.task.cfg.source_lang, self.task.cfg.target_lang

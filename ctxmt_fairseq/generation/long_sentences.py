@@ -65,7 +65,7 @@ def fit_sentences(
         cut_context: whether sentences that are only context are translated, too, and so have to be cut.
     """
     sentences, current = text.sentences, text.current
-    limit, end = loaded.limits[0], torch.tensor([loaded.task.source_dictionary.eos()])
+    limit, end = loaded.sentence_limits[0], torch.tensor([loaded.task.source_dictionary.eos()])
     sources = [loaded.encode_source(sentence) for sentence in sentences]
     translated = np.flatnonzero(current).tolist()
     if way == "error":

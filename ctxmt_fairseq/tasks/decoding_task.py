@@ -172,6 +172,7 @@ class DecodingTask(TranslationTask):
                 sample,
                 self.tgt_dict.index(SEPARATOR),
                 self.window_count,
+                start=0 if hasattr(generator, "beam_size") else len(self.target_start),
                 prefix_tokens=prefix_tokens,
                 constraints=constraints,
             )

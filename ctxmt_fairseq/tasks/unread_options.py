@@ -77,6 +77,7 @@ _SCORERS = ("bleu", "sacrebleu", "chrf")
 # Options that nothing reads without another one.
 _NEEDED = {
     "attention_highlights": "attention_weight",
+    "attention_layers": "attention_weight",
     "valid_contrast_examples": "valid_contrast",
 }
 
@@ -93,6 +94,8 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
     for name, needed in _NEEDED.items():
         if given(name) and not getattr(args, needed, None):
             raise BadInput(f"{flag(name)} needs {flag(needed)}")
+    if getattr(args, "segment_positions", "shift") != "shift" and args.segment_shift != "avg-corpus":
+        raise BadInput("--segment-shift needs --segment-positions shift")  # the default says nothing
     if given("need_weight") and args.token_weights not in (CXMI, TAGS):
         raise BadInput(f"--need-weight needs --token-weights {CXMI} or {TAGS}")
     if given("scoring") and args.scoring not in _SCORERS:

@@ -61,7 +61,8 @@ ALL = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
 
 def make(task=TASK, arch="concat_transformer_tiny", seed=1, **options):
     torch.manual_seed(seed)
-    args = argparse.Namespace(arch=arch, max_source_positions=128, max_target_positions=128, **options)
+    limits = {"max_source_positions": 128, "max_target_positions": 128}
+    args = argparse.Namespace(arch=arch, **{**limits, **options})
     return build_model(args, task).eval()
 
 

@@ -5,6 +5,8 @@ import torch
 from fairseq.modules import SinusoidalPositionalEmbedding
 from torch import Tensor, nn
 
+from ctxmt_fairseq.base.errors import BadInput
+
 
 class MarianPositions(SinusoidalPositionalEmbedding):
     """Sinusoids of p / 10000^(2k / D), p from 0 in row ``first``, in the place of fairseq's, which have other
@@ -51,5 +53,7 @@ def make_marian(model: nn.Module) -> None:
         if isinstance(positions, SinusoidalPositionalEmbedding):
             module.embed_positions = MarianPositions(positions.embedding_dim, positions.padding_idx)
     decoder = model.decoder
+    if decoder.output_projection is None:
+        raise BadInput("--marian: expected no --adaptive-softmax-cutoff")
     decoder.embed_tokens = StartEmbedding(decoder.embed_tokens, decoder.dictionary.eos())
     decoder.output_projection.bias = nn.Parameter(torch.zeros(len(decoder.dictionary)))

@@ -59,7 +59,8 @@ class Ensemble(EnsembleModel):
         return [Steps(model.decoder, self.beam_size, none, {}) for model in self.models]
 
     def forward_decoder(self, tokens, encoder_outs, incremental_states, temperature: float = 1.0):
-        if tokens.size(1) == 1:
+        step = tokens.size(1) - 1
+        if not step:
             self.rows = len(tokens)
             self.steps = self.first_steps(encoder_outs, incremental_states, tokens.device)
         with contextlib.ExitStack() as stack:
@@ -71,7 +72,12 @@ class Ensemble(EnsembleModel):
             ends = torch.maximum(lprobs[:, self.separator], lprobs[:, self.end])
             lprobs[:, self.separator] = -torch.inf
             lprobs[:, self.end] = ends
+        lprobs = self.ended(lprobs, step)
         return (self.handed(lprobs) if self.handed else lprobs), attention
+
+    def ended(self, lprobs: torch.Tensor, step: int) -> torch.Tensor:
+        """Let nothing but ``</s>`` follow hypotheses that have no room for more."""
+        return lprobs
 
     def history(self, tokens: torch.Tensor) -> torch.Tensor:
         """Return what the hypotheses (B * beam, t) continue, and they."""

@@ -95,17 +95,21 @@ def keep_sentence(
     length_penalty: float = 1.0,
     normalize: bool = True,
     keep: str = "current",
+    start: int = 0,
 ) -> List[List[Hypothesis]]:
     """Cut every hypothesis of a batch, the n-best windows of each row with ``before`` sentences, to its
     current one. Well-formed windows rank first, then the window's score decides. A sentence that several
     windows have is listed once, at its best rank. Its score is the sentence's own, normalised as the search
-    does."""
+    does. The first ``start`` tokens are given, and do not count, unless there is no word."""
     ranked = []
     for row, expected in zip(hypotheses, before, strict=True):
         sentences = [cut(hypothesis, separator, eos, expected, keep) for hypothesis in row]
         sentences.sort(key=lambda pair: not pair[1])  # stable: within each group by window score
         merged: Dict[Tuple[int, ...], Hypothesis] = {}
         for sentence, sentence["well_formed"] in sentences:
+            if start and len(sentence["tokens"]) > start + 1:
+                for name in ("tokens", "positional_scores"):
+                    sentence[name] = sentence[name][start:]
             score = sentence["positional_scores"].sum()
             if normalize:
                 score = score / len(sentence["tokens"]) ** length_penalty

@@ -31,17 +31,23 @@ class RowPositions(nn.Module):
         super().__init__()
         self.positions = positions
 
+    @property
+    def max_positions(self) -> int:
+        return int(self.positions.max_positions)
+
     def forward(
         self, tokens: Tensor, incremental_state: Optional[IncrementalState] = None, **kwargs
     ) -> Tensor:
         """(B, T) tokens -> (B, 1, C), the last one's position (incremental); else as the wrapped module."""
+        padding = self.positions.padding_idx
+        last = padding + tokens.ne(padding).sum(dim=1)
+        learned = hasattr(self.positions, "weight")
+        if learned and incremental_state is not None:
+            return self.positions.weight[last].unsqueeze(1)
         embedded = self.positions(tokens, incremental_state=incremental_state, **kwargs)
         if incremental_state is None:
             return embedded
-        padding = self.positions.padding_idx
-        last = padding + tokens.ne(padding).sum(dim=1)
-        table = getattr(self.positions, "weights", None)  # sinusoidal, grown by the call above
-        return (self.positions.weight if table is None else table)[last].unsqueeze(1).type_as(embedded)
+        return self.positions.weights[last].unsqueeze(1).type_as(embedded)  # grown by the call
 
 
 _STOCK_POSITIONS = tuple(type(PositionalEmbedding(4, 4, 1, learned=learned)) for learned in (False, True))
@@ -72,12 +78,26 @@ class ForcedPrefixEnsemble(Ensemble):
         self.prefixes: List[Tensor] = []
         self._read = torch.empty(0, 0, dtype=torch.long)  # (B * beam, L) what was read, right-padded
         self._first = torch.empty(0, dtype=torch.long)  # (B * beam,) the token that the search starts from
+        self._steps = torch.empty(0, dtype=torch.long)  # (B * beam,) before the last that it has room for
+        self._least = 0  # of these
 
     def forward_decoder(self, tokens, encoder_outs, incremental_states, temperature: float = 1.0):
         with contextlib.ExitStack() as stack:
             for model in self.models:
                 stack.enter_context(_row_positions(model.decoder))
             return super().forward_decoder(tokens, encoder_outs, incremental_states, temperature)
+
+    def rooms(self) -> List[int]:
+        """How many tokens, without ``</s>``, may follow each prefix, whose positions the sentence shares."""
+        return [self.max_decoder_positions() - 1 - len(prefix) for prefix in self.prefixes]
+
+    def ended(self, lprobs: Tensor, step: int) -> Tensor:
+        if step >= self._least:  # fairseq ends those of the row with the shortest prefix
+            full = self._steps <= step
+            ends = lprobs[full, self.eos]
+            lprobs[full] = -torch.inf
+            lprobs[full, self.eos] = ends
+        return lprobs
 
     def history(self, tokens: Tensor) -> Tensor:
         return torch.cat([self._read, self._first[:, None], tokens[:, 1:]], dim=1)
@@ -86,6 +106,7 @@ class ForcedPrefixEnsemble(Ensemble):
         super().reorder_incremental_state(incremental_states, new_order)
         if len(new_order) < len(self._read):  # else within their sentences, which have one prefix each
             self._read, self._first = self._read[new_order], self._first[new_order]
+            self._steps = self._steps[new_order]
 
     def first_steps(self, encoder_outs, incremental_states, device) -> List[Steps]:
         """Have each decoder read ``</s>`` and the prefixes, without their last tokens, in one pass."""
@@ -98,9 +119,11 @@ class ForcedPrefixEnsemble(Ensemble):
                 read[row, 0] = self.eos
                 read[row, 1 : len(prefix)] = prefix[:-1]
                 first[row] = prefix[-1]
-        read, first = to_device((read, first), device)
+        rooms = self.rooms()
+        self._least = min(rooms, default=0)
+        read, first, steps = to_device((read, first, torch.tensor(rooms)), device)
         repeated = torch.arange(rows, device=device).repeat_interleave(self.beam_size)
-        self._read, self._first = read[repeated], first[repeated]
+        self._read, self._first, self._steps = read[repeated], first[repeated], steps[repeated]
         if not width:
             return super().first_steps(encoder_outs, incremental_states, device)
         found = []

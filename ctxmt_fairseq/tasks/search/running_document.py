@@ -100,6 +100,7 @@ class RunningDocuments:
         self.dataset = task.build_dataset(
             "input", self.sources, self.targets, documents, current=current, training=False, contexts=contexts
         )
+        self.most = limits[0] - int(self.dataset.builder.ends_with_eos)  # tokens of a source sentence
         if unique_sentences is not None:
             self.dataset.unique_sentences = self.dataset.names_sentences = unique_sentences
 
@@ -120,8 +121,8 @@ class RunningDocuments:
         else whole windows will be decoded."""
         indices = np.array(lines)
         longest = int(indices[self.sources.sizes[indices].argmax()])
-        if self.sources.sizes[longest] > self.limits[0]:
-            found = f"{self.sources.sizes[longest]} tokens; the models read at most {self.limits[0]}"
+        if self.sources.sizes[longest] > self.most:
+            found = f"{self.sources.sizes[longest]} tokens; the models read at most {self.most}"
             raise BadInput(f"sentence {self.before + longest + 1} has {found}: shorten it")
         builder = self.dataset.builder
         target_sizes = np.maximum(self.targets.sizes, 1)
@@ -129,7 +130,7 @@ class RunningDocuments:
         # Room for the sentence that will be decoded. Context that is not forced is decoded too, and its size
         # is unknown.
         target_sizes[indices] = np.minimum(max_target // 2, 2 * self.sources.sizes[indices] + 50)
-        measured = self.dataset.measured()
+        measured = self.dataset.measured(self.dataset.encoded_arrangement)
         measured.target = target_sizes
         reach = measured.sizes(indices, 0, max_source, max_target if forced else None).reach
         slots = builder.slots(indices, reach=reach)
@@ -169,9 +170,7 @@ class RunningDocuments:
         if reach:
             starts, ends = self.dataset.builder.documents.bounds(np.asarray(lines, np.int64))
             last = np.minimum(np.asarray(lines, np.int64) + reach, ends - 1)
-            begins = (np.maximum(last - reach, starts) == lines) & (
-                self.sources.sizes[last] <= self.limits[0]
-            )
+            begins = (np.maximum(last - reach, starts) == lines) & (self.sources.sizes[last] <= self.most)
             for line, nbest in windows(last[begins].tolist(), "first"):
                 if line in rest:
                     del rest[line]

@@ -25,28 +25,31 @@ def remember_sentence_settings(generator: Any, args: Namespace) -> None:
 
 
 @contextlib.contextmanager
-def _length_limit(generator: Any, lengths: Sequence[int], sentences: Sequence[int]) -> Iterator[float]:
+def _length_limit(
+    generator: Any, lengths: Sequence[int], sentences: Sequence[int], rooms: Sequence[int]
+) -> Iterator[List[float]]:
     """Allow a x + b tokens for every sentence of the longest row; fairseq would allow them for the window.
-    Gives how many those are; fewer than ``--min-len``, where fairseq would stop at an assertion, are
-    refused."""
+    Gives how many each row may have, which has positions for ``rooms``; fewer than ``--min-len``, where
+    fairseq would stop at an assertion, are refused."""
     if not hasattr(generator, "sentence_limit"):
-        yield math.inf
+        yield [math.inf] * len(lengths)
         return
     per_token, per_sentence = generator.sentence_limit
     limit = max(
         int(per_token * length + per_sentence * count)
         for length, count in zip(lengths, sentences, strict=True)
     )
-    most = min(limit, generator.max_len - 1)
-    if most < generator.min_len:
+    most = [min(limit, room) for room in rooms]
+    least = min(most)
+    if least < generator.min_len:
         raise BadInput(
-            f"--min-len {generator.min_len}: expected at most {most}, because --max-len-a {per_token:g}, "
+            f"--min-len {generator.min_len}: expected at most {least}, because --max-len-a {per_token:g}, "
             f"--max-len-b {per_sentence:g} and the model's positions allow no longer translation"
         )
     before = generator.max_len_a, generator.max_len_b
     generator.max_len_a, generator.max_len_b = 0, limit
     try:
-        yield most
+        yield [*most]
     finally:
         generator.max_len_a, generator.max_len_b = before
 
@@ -59,6 +62,7 @@ def generate_current(
     count: WindowCount,
     keep: str = "current",
     prefixes: Optional[List[torch.Tensor]] = None,
+    start: int = 0,
     **options: Any,
 ) -> List[List[Hypothesis]]:
     """Translate a batch of windows; returns the n-best current sentences.
@@ -67,6 +71,7 @@ def generate_current(
         generator: fairseq's; made for a ``ForcedPrefixEnsemble`` if ``prefixes`` are given.
         keep: "current", or "first" for the first sentence of the window.
         prefixes: the target context (L,) of each row, to be forced; None: whole windows are decoded.
+        start: with how many tokens each sentence of a reference begins that are given (``target_start``).
         options: for ``generator.generate``.
 
     Returns:
@@ -77,22 +82,24 @@ def generate_current(
     expected = parts.sentences.tolist()
     if prefixes is None:
         lengths = parts.lengths.tolist()
+        rooms = [getattr(generator, "max_len", 0) - 1] * len(lengths)
     else:
         ensemble = generator.model
         assert isinstance(ensemble, ForcedPrefixEnsemble)
         ensemble.prefixes = prefixes
         # Prefix and sentence share the decoder's positions, but the search knows only of the sentence.
-        generator.max_len = ensemble.max_decoder_positions() - max(map(len, prefixes))
+        rooms = ensemble.rooms()
+        generator.max_len = max(rooms) + 1
         lengths, expected = [len(sentence) for sentence in parts.current], [0] * len(prefixes)
-    limit = _length_limit(generator, lengths, [1 + sentences for sentences in expected])
+    limit = _length_limit(generator, lengths, [1 + sentences for sentences in expected], rooms)
     with limit as most, beams(models, getattr(generator, "beam_size", 1)):
         try:
             windows = to_host(generator.generate(models, sample, **options))
         except AssertionError as error:  # no hypothesis can end
             raise BadInput("no translation is found: the model's probabilities are no numbers") from error
-    for row, source in zip(windows, parts.current, strict=True):
+    for row, source, longest in zip(windows, parts.current, most, strict=True):
         for hypothesis in row:
-            hypothesis["too_long"] = len(source) > 1 and len(hypothesis["tokens"]) > most  # with </s>
+            hypothesis["too_long"] = len(source) > 1 and len(hypothesis["tokens"]) > longest  # with </s>
     hypotheses = keep_sentence(
         windows,
         expected,
@@ -102,6 +109,7 @@ def generate_current(
         getattr(generator, "len_penalty", 1.0),
         getattr(generator, "normalize_scores", True),
         keep,
+        start,
     )
     if getattr(generator, "sentence_alignment", None) and keep == "current":
         _align(hypotheses, sample, models[0].encoder.dictionary.pad(), eos, generator.sentence_alignment)

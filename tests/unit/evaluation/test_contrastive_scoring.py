@@ -69,8 +69,12 @@ def plain(loaded, source, target, context, **inputs):
     for model in loaded.models:
         wanted = {"context": inputs} if loaded.task.request.format.kind else {}
         with torch.no_grad():
-            logits = model(src, torch.tensor([src.size(1)]), previous, **wanted)[0][0]
-        probabilities = probabilities + logits.double().softmax(-1)
+            found = model(src, torch.tensor([src.size(1)]), previous, **wanted)
+            if model.decoder.adaptive_softmax is None:
+                found = found[0][0].double().softmax(-1)
+            else:
+                found = model.decoder.adaptive_softmax.get_log_prob(found[0], None)[0].double().exp()
+        probabilities = probabilities + found
     scores = (probabilities / len(loaded.models)).log()[torch.arange(len(tgt)), tgt]
     begin = sum(len(sentence.split()) + 1 for sentence in target[:context])
     return scores[begin:].sum(), len(tgt) - begin, scores.sum(), len(tgt)
@@ -113,12 +117,31 @@ def s2to2(one, candidate):
         (2, {"segment_positions": "shift", "segment_shift": "avg-sequence"}),
         (2, {"segment_positions": "learned", "segment_types": "context"}),
         (1, {"arch": "transformer", "encoder_learned_pos": True, "decoder_learned_pos": True}),
+        (1, {"arch": "transformer", "adaptive_softmax_cutoff": "5,9", "adaptive_softmax_dropout": 0.0}),
     ],
 )
 def test_scores_are_those_of_plain_teacher_forcing(members, model):
     loaded = loaded_models(members, model, source_context=2, target_context=2)
     made = examples()
     check(score_candidates(loaded, made), loaded, made, s2to2)
+
+
+def test_candidates_of_an_example_have_the_same_context():
+    """Also where the models have no room for it with one of them."""
+    limits = {"max_source_positions": 12, "max_target_positions": 12}
+    loaded = loaded_models(model=limits, source_context=1, target_context=1)
+    one = example(["a b c"], "d e", [(["a b c d e"], "f g h a b"), (["a b c d e"], "f g h a b c")])
+    other = example(["a b c"], "d e", [(["a b c d e"], "f g h a b"), (["a b c d e"], "f g h a")])
+    (short, long), rows = CandidateWindows(loaded, [one, other]).rows
+    assert short[0] == long[0] and len(short[1]) == 6 and len(long[1]) == 7
+    assert [len(target) for _, target in rows] == [12, 11] and rows[0][0] != short[0]
+    source, target = (
+        example([], "a " * 12, [([], "a"), ([], "b")]),
+        example([], "a", [([], "a " * 12), ([], "b")]),
+    )
+    for long in (source, target):
+        with pytest.raises(BadInput, match="example x: a sentence is too long; the models read at most 12"):
+            CandidateWindows(loaded, [one, long])
 
 
 def test_following_context_and_no_context():

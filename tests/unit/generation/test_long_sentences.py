@@ -7,10 +7,11 @@ import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.generation.given_documents import GivenDocuments
 from ctxmt_fairseq.generation.long_sentences import split
 from ctxmt_fairseq.text.languages import joined_text
 from ctxmt_fairseq.translator import Translator
-from tests.helpers.probed_models import checkpoint
+from tests.helpers.probed_models import checkpoint, randomised
 
 LIMIT = 12  # positions of the models, </s> included
 SEARCH = ("--beam", "2", "--max-len-b", "6", "--cpu")
@@ -55,6 +56,22 @@ def translate(tmp_path, capsys):
         return lines, capsys.readouterr().err
 
     return run
+
+
+def test_room_for_what_is_not_the_sentence(tmp_path, translate, models):
+    """``</s>`` may be all of a context; and a joined context that has changed places has a limit, too."""
+    limits = f"--max-source-positions {LIMIT} --max-target-positions 40 --encoder-learned-pos".split()
+    windows = "--source-context 1 --target-context 1 --context-end eos".split()
+    model = randomised(tmp_path / "eos", "transformer", *windows, *limits)
+    code, message = translate(model, ["a b c d e f g h i j a"], ids=["1"])
+    assert code == 2 and "longer than the 11 tokens that the models read: " in message
+    lines, _ = translate(model, ["a b c d e f g h i j a"], "--too-long", "cut", ids=["1"])
+    assert lines == translate(model, ["a b c d e f g h i j"], ids=["1"])[0]
+    swapped = Translator.load(models["rows"], context_selection="swapped", device="cpu")
+    decoder = swapped.document_translator()
+    text = decoder.fit(GivenDocuments.of([["a b c d e f g", "h i j a b c d", "e f g"]]), "error")
+    batch, _ = decoder.running_of(text).batch([2], False)
+    assert batch["net_input"]["src_tokens"].size(1) == 8
 
 
 @pytest.mark.parametrize("kind", ["window", "rows", "vectors"])

@@ -28,6 +28,13 @@ def text(sentence):
     return "".join(chr(token - 10 + ord("a")) for token in tokens[:-1])
 
 
+def test_what_is_given_of_a_reference_does_not_count():
+    rows = [[hypothesis("z|zab", [-9.0, -1.0, -9.0, -1.0, -2.0, -3.0])], [hypothesis("", [-3.0])]]
+    (first,), (second,) = keep_sentence(rows, [1, 0], SEP, EOS, WindowCount(), start=1)
+    assert text(first) == "ab" and float(first["score"]) == -2.0 and first["positional_scores"].sum() == -6.0
+    assert text(second) == "" and float(second["score"]) == -3.0
+
+
 @pytest.mark.parametrize(
     ("window", "before", "expected", "well_formed"),
     [

@@ -191,6 +191,12 @@ def test_what_is_given_by_default_is_no_use_of_it():
             "no-such-set: no such file or folder",
         ),
         ("train", ("--attention-highlights", "marks"), "--attention-highlights needs --attention-weight"),
+        ("train", ("--attention-layers", "encoder:2"), "--attention-layers needs --attention-weight"),
+        (
+            "train",
+            ("--arch", "concat_transformer", "--segment-shift", "8"),
+            "--segment-shift needs --segment-positions shift",
+        ),
         ("train", ("--valid-contrast-examples", 40), "--valid-contrast-examples needs --valid-contrast"),
         ("train", ("--need-weight", 2), "--need-weight needs --token-weights cxmi or tags"),
         (

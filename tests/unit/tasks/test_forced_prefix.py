@@ -128,6 +128,28 @@ def test_batch_mates_change_nothing(options):
             torch.testing.assert_close(ours["positional_scores"], scores, atol=1e-4, rtol=0)
 
 
+@pytest.mark.parametrize("name", ["stock", "stock learned positions", "shift", "learned"])
+def test_a_batch_mate_s_prefix_takes_no_room(name):
+    """Each row ends where its own prefix leaves no position."""
+    models = models_of({**MODELS[name], "max_target_positions": 24}, 1)
+    models[0].decoder.output_projection.bias.data[EOS] = -100.0
+    sources, contexts = windows(8, seed=1)
+    generator = SequenceGenerator(
+        ForcedPrefixEnsemble(models, EOS, PAD), TASK.target_dictionary, beam_size=3, max_len_b=50
+    )
+
+    def lengths(rows):
+        generator.model.prefixes = [prefix(contexts[row]) for row in rows]
+        generator.max_len = max(generator.model.rooms()) + 1
+        inputs = net_input(models[0], [sources[row] for row in rows], [contexts[row] for row in rows])
+        return [texts(nbest) for nbest in generator.generate(models, {"net_input": inputs})]
+
+    together = lengths(range(8))
+    assert together == [lengths([row])[0] for row in range(8)]
+    for row, nbest in enumerate(together):
+        assert {len(tokens) for tokens in nbest} == {24 - len(prefix(contexts[row]))}
+
+
 def test_attention_to_source_and_target_at_once_is_refused():
     """fairseq's: there would be no keys of the target context alone."""
     models = models_of({"arch": "transformer", "cross_self_attention": True, "no_cross_attention": True}, 1)
