@@ -59,7 +59,8 @@ class HeldOut:
         selections: for each held-out corpus ``PREFIX=FILE`` (a list of IMDb ids, one per line) or
             ``PREFIX=SHARE`` (of all films, drawn by a hash of the id, so the same in every language). A FILE
             that several name is divided among them in its order, as MTCue's lists are.
-        by: whose ids these are, of a ``film`` or a ``document``, with which its runs go (``NAME#2``).
+        by: whose ids these are, of a ``film`` or a ``document``, with which its runs go (``NAME#2``) and what
+            stands behind a hole in it (``NAME/2``, where ``follow`` has seen it behind ``NAME``).
 
     Attributes:
         prefixes: those of the held-out corpora.
@@ -73,6 +74,8 @@ class HeldOut:
         self.prefixes: List[str] = []
         self.listed: Dict[str, int] = {}
         self._shares: List[Tuple[int, float]] = []
+        self._begun: Dict[str, str] = {}  # NAME/2 -> NAME
+        self._last = ""
         named = Counter(selection.rpartition("=")[2] for selection in selections)
         seen: Counter = Counter()
         for number, selection in enumerate(selections, 1):
@@ -91,9 +94,19 @@ class HeldOut:
         if sum(share for _, share in self._shares) > 1:
             raise BadInput("--held-out: the shares are more than 1 together")
 
+    def follow(self, document: str) -> None:
+        """Be told of the next document of a corpus, which may be the rest of those before it."""
+        name = whole_document(document)
+        stem, _, number = name.rpartition("/")
+        if number.isdecimal() and int(number) > 1 and stem in (self._last, self._begun.get(self._last)):
+            self._begun[name] = stem
+        self._last = name
+
     def __call__(self, document: str) -> int:
         """The number of a document's held-out corpus, or 0 for the main corpus."""
         film = self.key(document)
+        if film not in self.listed:
+            film = self.key(self._begun.get(whole_document(document), document))
         if film in self.listed:
             return self.listed[film]
         place = int.from_bytes(hashlib.sha256(film.encode()).digest()[:8], "big") / 2**64

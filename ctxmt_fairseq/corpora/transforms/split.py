@@ -47,6 +47,7 @@ class Split(NewCorpus, OfCorpus):
         own = [array("Q") for _ in held_out.prefixes]  # the hashes of each held-out corpus
         for document in files.documents():
             name = document[0].document
+            held_out.follow(name)
             missing.discard(held_out.key(name))
             if number := held_out(name):
                 own[number - 1].extend(pair_hash(pair) for pair in document if pair.current)

@@ -11,6 +11,7 @@ from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.generation.file_formats.omitted_tags import OMITTABLE, ended_by_end, ended_by_start
 from ctxmt_fairseq.text.languages import primary
 
+_REFERENCE = re.compile(r"<[^<>]*>|&#?\w+(?![\w;])")  # without a semicolon, outside tags
 _HIDDEN = re.compile(
     r"<!--.*?(?:-->|\Z)|<!\[.*?(?:\]>|\Z)|<\?.*?(?:\?>|\Z)"
     r"|<(script|style|pre|svg|math|textarea)\b.*?(?:</\1\s*>|\Z)",
@@ -96,6 +97,12 @@ class _Hidden:
 
     def shown(self, text: str) -> str:
         return self.tag.sub(lambda found: self.parts[int(found[1])], text)
+
+
+def _literal(found: "re.Match[str]") -> str:
+    """A reference as it is, also one without its semicolon; of what is none the sign itself, as in AT&T."""
+    known = found[0][0] == "<" or html.unescape(found[0]) != found[0]
+    return found[0] if known else found[0].replace("&", "&amp;", 1)
 
 
 def translated_page(content: str, translated: Callable[[str], str], languages: Tuple[str, str]) -> str:
@@ -190,7 +197,7 @@ def translated_page(content: str, translated: Callable[[str], str], languages: T
     page = Page(callback=translated)
     loose = not re.search(r"<(?:body|frameset)\b", text, re.IGNORECASE)
     around = hidden.hide("", hidden.split).replace(" /", "") if loose else ""
-    page.parse((around + "".join(parts)).encode())
+    page.parse((around + _REFERENCE.sub(_literal, "".join(parts))).encode())
     page.auto_close_empty_element()
     page.end_omitted(ended_by_end(reversed(page.tag_path)))
     if page.tag_path == [hidden.split]:

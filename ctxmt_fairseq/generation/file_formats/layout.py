@@ -13,17 +13,19 @@ from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 from ctxmt_fairseq.text.languages import words_of
 
 logger = logging.getLogger(__name__)
-TAG = r"<[^<>\n]*>|\{\\[^{}\n]*\}"  # of HTML and subtitles; of ASS
-CODE = r"(?:(?<!`)(?:`[^`\n]+`|``(?:[^`\n]|`(?!`))+``)(?!`)|`+[^`\n]*`+)"  # of Markdown
+TAG = r"<[^\s<>][^<>\n]*>|\{\\[^{}\n]*\}"  # of HTML and subtitles; of ASS
+CODE = r"(?:(?<!`)(?:`(?!\s)[^`\n]+(?<!\s)`|``(?!\s)(?:[^`\n]|`(?!`))+(?<!\s)``)(?!`))"  # of Markdown
 _CLOSES = re.compile(r"</|\{\\[a-z]+0\}|\]|\[\^")
 _OPENING, _CLOSING = "(«“„\"'‘¿¡（「『《", ".,:!?…)»”\"'’。、，：！？）」』》؟،"  # no ; because it ends &amp;
 _LINE_BREAK = re.compile(r"((?<!\s)\s*\n\s*)")
 _EITHER = re.compile(r"[*_]+")  # opens the first time, closes the second
+_JOINT = re.compile(r"[/+|#$–—{}-]")  # what stands between may have tags of its own
 _PLACEHOLDER = (
     # A letter of another script behind one is no part of it: %d个.
-    r"%(?:\(\w+\)|\d+\$)?[-+#0]{0,3}\d{0,4}(?:\.\d{1,4})?[sdifuxXc@](?![0-9A-Z_a-z\u00aa-\u058f])"
-    r"|\$?\{\{?\w*\}?\}|\$[A-Za-z_][0-9A-Za-z_]*"
-    rf"|\{{\w+[.:!\[][^{{}}\s]{{1,99}}\}}|\{{[{{%][^{{}}\n]{{1,300}}[}}%]\}}|&#?\w+;|{CODE}"
+    r"%(?:\(\w+\)|\d+\$)?[-+#0]{0,3}\d{0,4}(?:\.\d{1,4})?(?:hh?|ll?|[jztLq])?"
+    r"[sdiouxXeEfFgGaAcCrpn@](?![0-9A-Z_a-z\u00aa-\u058f])"
+    r"|[$%#]?\{\{?\w*\}?\}|\$[A-Za-z_][0-9A-Za-z_]*"
+    rf"|[$%#]?\{{\w+[.:!\[][^{{}}\s]{{1,99}}\}}|\{{[{{%][^{{}}\n]{{1,300}}[}}%]\}}|&#?\w+;|{CODE}"
 )
 _KEPT = re.compile(f"{TAG}|{_PLACEHOLDER}")
 
@@ -124,7 +126,10 @@ def put_back(text: str, found: Sequence[Tuple[float, str]], write: Callable[[str
         end = start + len(word)
         before_words |= {start, end - len(word.lstrip(_OPENING))}
         behind_words |= {start + len(word.rstrip(_CLOSING)), end}
-    borders = [sorted(before_words), sorted(behind_words)]
+    joints = {place for joint in _JOINT.finditer(text) for place in joint.span()}
+    for kept in _KEPT.finditer(text):
+        joints -= {*range(kept.start() + 1, kept.end())}
+    borders = [sorted(each | joints) for each in (before_words, behind_words)]
     before: Counter = Counter()
     parts, at = [], 0
     for share, each in found:

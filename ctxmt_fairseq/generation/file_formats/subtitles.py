@@ -103,20 +103,21 @@ class Subtitles(FileFormat):
     def _documents(self) -> Iterator[List[List[int]]]:
         """The documents: groups in runs that may be one sentence."""
         document: List[List[int]] = []
-        end = None
+        begin, end = 0.0, None
         for number, group in enumerate(self.groups):
             cue = self.cues[group.cue]
-            if end is not None and cue.start - end > self.how.pause:
+            if end is not None and abs(cue.start - end) > self.how.pause:
                 yield document
                 document = []
             goes_on = document and not group.speaker and len(document[-1]) < _MOST
+            goes_on = goes_on and (group.cue == self.groups[number - 1].cue or cue.start > begin)
             before = self.groups[number - 1].text
             apart = _END.search(before) or _ALONE.fullmatch(before) or _ALONE.fullmatch(group.text)
             if goes_on and not apart:
                 document[-1].append(number)
             else:
                 document.append([number])
-            end = cue.end
+            begin, end = cue.start, cue.end
         yield document
 
     def _with(self, parts: Dict[int, List[str]]) -> str:
@@ -184,7 +185,7 @@ def _groups(
     cue: int, lines: Sequence[str], tag: "re.Pattern[str]", read: Callable[[str], str]
 ) -> Iterator[_Group]:
     """What each speaker says in a cue, as it is ``read``."""
-    texts = [text for line in lines for text in re.split(r"\\[Nn]", line)]
+    texts = [text for line in lines for text in (re.split(r"\\[Nn]", line) if tag is _BLOCK else [line])]
     speaks = [bool(_SPEAKER.match(tag.sub("", text))) for text in texts]
     speakers = sum(speaks)
     groups: List[List[str]] = []

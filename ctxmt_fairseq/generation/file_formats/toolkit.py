@@ -24,8 +24,9 @@ from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 logger = logging.getLogger(__name__)
 _TAG = rf"(?<=\s)(?:{layout.TAG})\s|{layout.TAG}"  # one that stands alone keeps the blank behind it
 _TAGS = re.compile(_TAG)
-_MARKUP = regex.compile(  # what stands in code is code, and what is escaped is text
-    rf"(?:{layout.CODE}|\\[!-/:-@\[-`{{-~])(*SKIP)(*FAIL)|{_TAG}|\[[ xX]\]\s"
+_ELEMENTS = regex.compile(rf"{layout.CODE}(*SKIP)(*FAIL)|{_TAG}")
+_MARKUP = regex.compile(  # what stands in code is code; what is escaped is text, and *.txt
+    rf"(?:{layout.CODE}|\\[!-/:-@\[-`{{-~]|(?<!\S)\*(?=\.\w))(*SKIP)(*FAIL)|{_TAG}|\[[ xX]\]\s"
     r"|\[\^[^\]\s]++\](?::\s)?|\$\$[^$]++\$\$|\A\[![A-Za-z]++\]\n> "  # footnotes, formulas, callouts
     r"|!?\[(?=[^\]\n]{0,300}\][(\[])"
     r"|\](?:\((?:[^()\n]++|\([^()\n]*+\))*+\)|\[[^\]\n]*\])|(?<![\s*])\*+|\*++(?!\s)|(?<!\w)_+|_+(?!\w)"
@@ -72,7 +73,8 @@ class Toolkit(FileFormat):
 
     def _bare(self, text: str) -> Tuple[str, List[Tuple[float, str]]]:
         """A text as it is read, without its markup, and the markup with its places."""
-        how = (_TAGS, html.unescape) if self.html else (_MARKUP, str)
+        other = _MARKUP if self.ending == ".md" else _ELEMENTS
+        how = (_TAGS, html.unescape) if self.html else (other, str)
         bare, markup = layout.without(how[0], _BREAK.sub(r" \g<0>", text), how[1])
         return " ".join(bare.split()) if self.html else bare, markup
 

@@ -165,6 +165,26 @@ def test_runs_stay_with_their_document(tmp_path):
     assert {route(f"b/{number}") for number in range(30)} == {0, 2}
 
 
+def test_what_stands_behind_a_hole_stays_with_its_document(tmp_path):
+    names = [f"{name}{part}" for name in range(60) for part in ("", "/2", "/2#2", "/4")]
+    names += [f"b/{number}" for number in range(40)]
+    prefix = write_corpus_files(tmp_path / "all", [(name, name, name, 1, {}) for name in names])
+    held_out = (
+        "--held-out",
+        f"{tmp_path / 'test'}=0.3",
+        "--held-out",
+        f"{tmp_path / 'dev'}={tmp_path / 'list'}",
+    )
+    (tmp_path / "list").write_text("7\n8\n9/2\n")
+    run("split", prefix, *held_out, "--out", tmp_path / "train")
+    places = {}
+    for corpus in ("train", "test", "dev"):
+        for line in read_corpus_files(tmp_path / corpus):
+            places.setdefault(line[2].partition("/")[0].partition("#")[0], set()).add(corpus)
+    assert all(len(places[str(name)]) == 1 for name in range(60) if name != 9) and len(places["b"]) == 2
+    assert places["7"] == places["8"] == {"dev"} < places["9"]
+
+
 def test_a_document_that_returns_is_none_with_its_first_part(tmp_path):
     """What stood between them went to another corpus."""
     lines = [(name, name, name[0], 1, {}) for name in ("a1", "b1", "a2", "a3", "b2", "a4")]

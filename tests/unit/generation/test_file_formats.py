@@ -53,9 +53,17 @@ def test_placeholders_of_the_source_come_back_once_each(source, translation):
         assert changes == 0 and text == " ".join(translation)
 
 
-@pytest.mark.parametrize("text", ["50 % de", "a%b", "5 $ or $ 6", "{ }", "100%", "x < y > z"])
+@pytest.mark.parametrize("text", ["50 % de", "a%b", "5 $ or $ 6", "{ }", "100%", "x < y > z", "a ``b'' c"])
 def test_other_text_is_no_placeholder(text):
-    assert layout._KEPT.findall(text) == [] or text == "x < y > z"
+    assert not layout._KEPT.findall(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["%lu", "%5.2lf", "%zu", "%lld", "%g", "%(name)r", "%{count}", "${user.name}", "#{x}", "%1$@", "%n"],
+)
+def test_placeholders_of_many_languages(name):
+    assert layout.with_kept(f"It is {name} here", "Ici") == (f"Ici {name}", 1)
 
 
 @pytest.mark.parametrize(

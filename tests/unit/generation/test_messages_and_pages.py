@@ -134,6 +134,21 @@ def test_pages(toolkit, tmp_path):
         ("a.md", "Use &lt;b&gt; here &amp; now.\n", "Use &lt;b&gt; there &amp; now.\n", None),
         ("a.md", "Use `<b>` and *it* here.\n", "Use `<b>` and *it* there.\n", "Use `<b>` and it here."),
         ("a.md", "\ufeff# It is here\n", "\ufeff# It is there\n", "It is here"),
+        (
+            "a.html",
+            "<p>Q&A, R&D is here &copy 2020.",
+            "<p>Q&amp;A, R&amp;D is there © 2020.",
+            "Q&A, R&D is here © 2020.",
+        ),
+        *(
+            ("a.po", f'msgid "{text}"\nmsgstr ""\n', f'\nmsgstr "{text}"\n', text)
+            for text in (
+                "All *.txt and *.csv",
+                "2*3*4 of `%s' to `%s'",
+                "$<b>5</b>/<i>x</i>",
+                "a < b or c > d",
+            )
+        ),
         ("a.po", 'msgid "It is here.\\n"\nmsgstr ""\n', '\nmsgstr "It is there.\\n"\n', "It is here."),
         (
             *("a.xliff", re.sub(">(Hello.*|Bye)</source>", ">It here</source><target/>", XLIFF)),
@@ -191,6 +206,7 @@ def test_what_a_page_says_of_itself_is_no_sentence(toolkit, tmp_path):
         "<p>cat<br>\n" * 1001 + "<ul>" + "<li>cat" * 1001,
         "<P>cat <B>cat</B> cat<UL><LI>cat</UL >cat</P><DIV translate=no>x</DIV>",
         "<p>cat<ul><li>cat</ul>cat</p><div translate=no>x<p>x<ul></ul>x</p></div><p>cat</p>",
+        "<p>cat <kbd>Ctrl</kbd>+<kbd>C</kbd> <a>cat</a>|<a>cat</a></p><p>cat`s cat'</p>",
         '<select><optgroup label="cat"><option value=x>cat<option value=x>cat<optgroup></select>',
     ],
 )
@@ -210,6 +226,7 @@ def test_all_but_the_texts_of_a_page_stays(toolkit, tmp_path, content):
         "# A cat\r\n\r\nis here.\r\n",
         "No \\*cat\\*, \\[cat\\](b) 2 * 3 ** cat, **cat** or ``**a** ` b``.\n",
         "A [cat](http://a.b/c(d)) and [*cat*](<http://a b>).\n",
+        "A [cat](a)/[cat](b), **cat**/**cat**, all *.txt and *.csv, <kbd>Ctrl</kbd>+<kbd>C</kbd>.\n",
         "| cat     | b   |\n| ------- | --- |\n| a \\| cat | b   |\n",
         "这是**cat**字。\n",
     ],

@@ -27,6 +27,31 @@ def test_a_film(tmp_path):
     assert one.split("\r\n\r\n")[1].endswith(f"\r\n{EMPTY}")
 
 
+def cues(*times_and_texts):
+    blocks = (
+        f"00:00:{start:02},000 --> 00:00:{end:02},000\n{text}\n" for start, end, text in times_and_texts
+    )
+    return "\n".join(f"{number}\n{block}" for number, block in enumerate(blocks, 1))
+
+
+def test_what_is_shown_at_once_or_before_is_another_sentence(tmp_path):
+    for second, read in (
+        ((1, 3, "where are we?"), [["the sign", "where are we?"]]),
+        ((2, 4, "where are we?"), [["the sign where are we?"]]),
+    ):
+        assert translated(Subtitles, tmp_path / "a.srt", cues((1, 2, "the sign"), second))[0] == read
+    back = cues((40, 42, "the sign"), (1, 3, "where are"), (3, 5, "we?"))
+    assert translated(Subtitles, tmp_path / "a.srt", back)[0] == [["the sign"], ["where are we?"]]
+
+
+@pytest.mark.parametrize(
+    "text", ["C:\\Network\\new.", "If x < the limit and y > 5.", "He said ``yes'' and ``no''."]
+)
+def test_signs_that_are_text(tmp_path, text):
+    film = cues((1, 2, text))
+    assert translated(Subtitles, tmp_path / "a.srt", film) == ([[text]], film)
+
+
 def test_no_blanks_come_between_words_that_have_none(tmp_path):
     film = "1\n00:00:01,000 --> 00:00:02,000\n今日は学校に\n行きました。コーヒー\n\n"
     film += "2\n00:00:02,100 --> 00:00:03,000\nが飲みたい。猫。\n"
