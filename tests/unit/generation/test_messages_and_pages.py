@@ -149,6 +149,7 @@ def test_pages(toolkit, tmp_path):
                 "a < b or c > d",
             )
         ),
+        ("a.po", 'msgid "$<b>5</b>/<i>x</i>"\nmsgstr ""\n', 'msgstr "$<b>5</b>/<i>x</i>"\n', "$5/x"),
         ("a.po", 'msgid "It is here.\\n"\nmsgstr ""\n', '\nmsgstr "It is there.\\n"\n', "It is here."),
         (
             *("a.xliff", re.sub(">(Hello.*|Bye)</source>", ">It here</source><target/>", XLIFF)),
