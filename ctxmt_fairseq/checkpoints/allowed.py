@@ -146,9 +146,8 @@ def _check_kinds(state: Dict[str, Any]) -> None:
     place = mapping(extra.get("train_iterator") or {}, "train_iterator")
     counts.update({name: place.get(name, 0) for name in ("epoch", "iterations_in_epoch")})
     counts.update({name: extra.get(name, 0) for name in ("patience_runs", "bad_epochs")})
-    for name in ("patience_best", "val_loss"):
-        if not isinstance(extra.get(name), (int, float, type(None))):
-            raise WrongValue(f"{name}: expected a number, found {shown(extra[name])}")
+    if not isinstance(extra.get("patience_best"), (float, type(None))):
+        raise WrongValue(f"patience_best: expected a number, found {shown(extra['patience_best'])}")
     for name, count in counts.items():
         if type(count) is not int or count < 0:
             raise WrongValue(f"{name}: expected a number from 0, found {shown(count)}")

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import logging
 import math
+import numbers
 import sys
 from pathlib import Path
 from typing import Any, Dict, Iterator, Optional
@@ -170,7 +171,8 @@ def _go_on_to_plateau(trainer: Any, saved: Dict[str, Any]) -> None:
     if plateau is not None and saved.get("chosen_by") == _chosen_by(trainer.cfg):
         plateau.num_bad_epochs = saved.get("bad_epochs", 0)
         if place["iterations_in_epoch"] == 0:
-            trainer.lr_step(place["epoch"] - 1, saved.get("val_loss"))
+            loss = saved.get("val_loss")  # whatever a file says
+            trainer.lr_step(place["epoch"] - 1, loss if isinstance(loss, numbers.Real) else None)
 
 
 def _chosen_by(cfg: Any) -> str:

@@ -47,7 +47,6 @@ def _damaged(state):
         "text for an epoch": {**state, "extra_state": {"train_iterator": {"epoch": "x"}}},
         "text for a place": {**state, "extra_state": {"train_iterator": "x"}},
         "text for bad epochs": {**state, "extra_state": {"bad_epochs": "x"}},
-        "text for a loss": {**state, "extra_state": {"val_loss": "x"}},
         "text for groups": {**state, "last_optimizer_state": {"param_groups": "x"}},
         "text for a rate": {**state, "last_optimizer_state": {"param_groups": [{"lr": "x"}]}},
         "text for updates": {**state, "optimizer_history": [{"num_updates": "x"}]},
