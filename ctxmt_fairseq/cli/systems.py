@@ -42,7 +42,9 @@ class Size:
         return self.transformer if self.transformer and name == "transformer" else name + self.suffix
 
     def dimensions_of(self, architecture: str) -> str:
-        return self.gru if architecture == "context_gru" else self.dimensions
+        if architecture.startswith("context_gru"):
+            return self.gru
+        return self.dimensions if re.search("transformer|bart", architecture) else ""
 
 
 PAPERS = Path(__file__).with_name("papers.bib")
@@ -51,6 +53,15 @@ COMMON: str = _TABLE["common"]
 END: str = _TABLE["end"]
 SYSTEMS: Dict[str, System] = {name: System(**row) for name, row in _TABLE["systems"].items()}
 SIZES: Dict[str, Size] = {name: Size(**row) for name, row in _TABLE["sizes"].items()}
+
+
+# Options of the tables that go with another one: they are left out where the user's own choice has none.
+OF_CHOICES = {
+    "--label-smoothing": ("--criterion", "label_smoothed|context_"),
+    "--context-discount": ("--criterion", "context_"),
+    "--adam-betas": ("--optimizer", "adam$|cpu_adam"),
+    "--warmup-updates": ("--lr-scheduler", "inverse_sqrt|cosine|fixed|polynomial|reduce_lr|step"),
+}
 
 
 def read_options(words: Sequence[str]) -> Dict[str, List[str]]:

@@ -14,6 +14,7 @@ Example: ctxmt train sentence data-bin runs/sentence
 
 import contextlib
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -23,7 +24,7 @@ from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Input, OutputFolder
 from ctxmt_fairseq.cli.parser import nearest
-from ctxmt_fairseq.cli.systems import COMMON, END, PAPERS, SIZES, SYSTEMS, read_options
+from ctxmt_fairseq.cli.systems import COMMON, END, OF_CHOICES, PAPERS, SIZES, SYSTEMS, read_options
 from ctxmt_fairseq.text.json_files import Place, get, load_json
 
 Options = Dict[str, List[str]]
@@ -102,14 +103,14 @@ class Train(Command):
         """fairseq-train's, of which later ones replace those that name the same."""
         if name not in SYSTEMS:
             raise BadInput(f"{name}: no such system; {nearest(name, SYSTEMS) or 'see ctxmt train --list'}")
-        system, size = SYSTEMS[name], SIZES[self.size]
+        system, size, own = SYSTEMS[name], SIZES[self.size], read_options(self.others)
         options = {"--user-dir": [str(Path(__file__).resolve().parents[1])]}
         table = (
             COMMON,
             END,
             size.training,
             size.start if self.sentence_model else "",
-            size.dimensions_of(system.architecture),
+            size.dimensions_of(own.get("--arch", [system.architecture])[0]),
             system.words,
             system.context,
         )
@@ -123,13 +124,15 @@ class Train(Command):
             raise BadInput(f"{os.pathsep} joins several names: choose one without it", folder)
         if Path(folder, "checkpoint_last.pt").exists():
             raise BadInput("has a training's checkpoints: expected the folder that it is in", folder)
-        own = read_options(self.others)
         if own[""]:
             raise BadInput(f"{own[''][0]}: expected an option of fairseq-train")
         if "--disable-validation" in own:
             del options["--patience"]
         if "RANK" in os.environ:
             options.update(read_options(_of_worker("--cpu" in own)))
+        for name, (choice, kinds) in OF_CHOICES.items():
+            if choice in own and not re.match(kinds, own[choice][0]):
+                options.pop(name, None)
         options.update(own)
         del options[""]
         return options
@@ -197,7 +200,8 @@ def _end(log: Path, data: str, checkpoint: Path, metadata: bool, user_dir: List[
         files = f"TEXT.{source} --docids TEXT.docids{' --contexts TEXT' * metadata} --output OUT.{target}"
         code = "".join(f" --user-dir {shlex.quote(folder)}" for folder in user_dir)
         lines.append(f"next: ctxmt translate {shlex.quote(str(checkpoint))} {files}{code}")
-        lines.append(f"  or: ctxmt evaluate {shlex.quote(str(log.parent))} TEXT [CONTRASTIVE_SET ..]{code}")
+        run = log.parent if checkpoint.parent == log.with_name("checkpoints") else checkpoint.parent
+        lines.append(f"  or: ctxmt evaluate {shlex.quote(str(run))} TEXT [CONTRASTIVE_SET ..]{code}")
     return "\n".join(lines)
 
 

@@ -118,6 +118,28 @@ def test_languages_with_dictionaries_of_their_own_share_less(dry, data):
     assert "--share-all-embeddings" not in words and "--share-decoder-input-output-embed" in words
 
 
+@pytest.mark.parametrize(
+    ("system", "own", "gone"),
+    [
+        ("sentence", "--criterion cross_entropy", ["--label-smoothing"]),
+        ("focused", "--criterion label_smoothed_cross_entropy", ["--context-discount"]),
+        ("sentence", "--optimizer sgd", ["--adam-betas"]),
+        ("sentence", "--lr-scheduler tri_stage", ["--warmup-updates"]),
+        ("windows", "--arch lstm", ["--encoder-layers", "--encoder-embed-dim"]),
+    ],
+)
+def test_what_belongs_to_a_choice_goes_with_it(dry, system, own, gone):
+    before, words = dry(system), dry(system, *own.split())
+    assert all(option in before and option not in words for option in gone)
+    assert gone[0] in dry(system, *own.split(), gone[0], "1")  # unless it was asked for
+    same = dry("focused", "--criterion", "context_margin")
+    assert "--context-discount" in same and "--label-smoothing" in same
+
+
+def test_a_recurrent_architecture_has_its_sizes(dry):
+    assert "--gru-size" in dry("windows", "--arch", "context_gru_tiny")
+
+
 def test_what_a_training_leaves_and_ends_with(trained, tmp_path, capsys):
     run = tmp_path / "my run"
     assert trained(4.5) == 0
