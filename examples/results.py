@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Tuple
 from recipe_running import run_script
 from recipe_tables import NOTHING, Table, measured, read_tables
 from recipes import Recipe
+from sacrebleu import BLEU
 
 from ctxmt_fairseq.analysis.system_names import named_paths
 from ctxmt_fairseq.base.errors import BadInput
@@ -94,10 +95,24 @@ def translation_stars(columns: Dict[str, Tuple[Path, Any]], reference: str, doci
         paths = {name: folder / f"{translation}.hyp" for name, (folder, _) in columns.items()}
         if len(paths) < 2 or not all(path.exists() for path in paths.values()):
             continue
-        texts = [read_translation(path, [reference], docids) for path in paths.values()]
+        current = Path(reference).with_suffix(".current")
+        marks = current if current.exists() else None
+        texts = [read_translation(path, [reference], docids, marks) for path in paths.values()]
         unit = ["document" if docids else "sentence"]
-        for row in compare_translations(list(paths), texts, list(map(measure, METRICS)), unit):
+        scores = next(iter(columns.values()))[1]["translations"][translation]["scores"]
+        for row in compare_translations(list(paths), texts, measured_as(scores), unit):
             found[row.b, f"{METRICS[row.metric]}, {in_words(translation)}"] = stars(row.p_holm)
+    return found
+
+
+def measured_as(scores: List[Dict[str, Any]]) -> List[Any]:
+    """The measures of BLEU and chrF2 with the case and the tokenizer by which these were computed."""
+    found = []
+    for name, shown in METRICS.items():
+        signature = next((str(one.get("signature")) for one in scores if one["name"] == shown), "")
+        said = dict(part.partition(":")[::2] for part in signature.split("|"))
+        known = [kind for kind in BLEU.TOKENIZERS if said.get("tok", "").startswith(kind)]
+        found.append(measure(name, max(known, key=len, default=None), said.get("case") == "lc"))
     return found
 
 

@@ -61,7 +61,8 @@ class TrainingLog:
 
     def option(self, name: str) -> Optional[str]:
         """The value of an option of the training, as text; None if the log does not have it."""
-        found = re.search(rf"(?:'{re.escape(name)}': |\b{re.escape(name)}=)('[^']*'|[^,)}}]+)", self._options)
+        name = re.escape(name)  # behind a bracket or a blank: a folder may be called source_context=2
+        found = re.search(rf"(?<=[{{( ])(?:'{name}': |{name}=)('[^']*'|[^,)}}]+)", self._options)
         return found[1].strip("'[]") if found else None
 
     @property

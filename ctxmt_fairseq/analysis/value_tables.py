@@ -64,7 +64,8 @@ def chosen(
     for condition in only:
         name, _, wanted = condition.partition("=")
         if not any(name in one.at for one in kept):
-            raise BadInput(f"--only {condition}: write NAME=VALUE, with a name from {_names(kept)}")
+            names = ", ".join(dict.fromkeys(name for one in kept for name in one.at))
+            raise BadInput(f"--only {condition}: write NAME=VALUE, with a name from {names}")
         kept = [one for one in kept if place_name(one.at.get(name, wanted)) == wanted]
     for run in dict.fromkeys(one.run for one in values):
         if not any(one.run == run for one in kept):
@@ -254,10 +255,11 @@ def tests_table(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def best_places(found: Sequence[Placed]) -> Dict[str, Dict[str, List[Place]]]:
-    """Measure -> row -> for each run the place with the highest value, the first one if several have it."""
+    """Measure -> row -> for each run the place with the best value, the first one if several have it."""
     runs = grouped(((one.measure, one.system, one.run), one) for one in found)
     shown: Dict[str, Dict[str, List[Place]]] = {}
     for (measure, system, _), ones in runs.items():
-        best = max(ones, key=lambda one: one.value)
+        sign = -1 if measure.startswith("ter") else 1  # of what evaluations measure, errors alone are lower
+        best = max(ones, key=lambda one: sign * one.value)
         shown.setdefault(measure, {}).setdefault(system, []).append(best.place)
     return shown

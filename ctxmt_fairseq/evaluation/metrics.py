@@ -85,7 +85,8 @@ def read_lines(
     texts = [read_sentences(path) for path in paths]
     if not texts[0]:
         raise BadInput("expected translations, found an empty file", paths[0])
-    if all(map(_SCORED.match, texts[0])) and any("\t" in line for line in texts[0]):
+    filled = [line for line in texts[0] if line]
+    if all(map(_SCORED.match, filled)) and any("\t" in line for line in filled):
         raise BadInput("each line begins with a score: translate without --scores", paths[0])
     for path, lines in zip(paths, texts, strict=True):
         check_count(lines, len(texts[0]), paths[0], path, way_out)

@@ -186,10 +186,18 @@ def _add_json(found: Found, path: Path) -> None:
             elif kind == "contrast":
                 found.contrasts[name if isinstance(content, dict) else entry["name"]] = path, entry
             elif kind != "map":  # belongs to the picture beside it
-                found.others.append((str(kind), path, entry))
+                found.others.append((str(kind), path, _from_here(path, entry)))
             if "made_by" in entry:
                 found.commands[str(entry["made_by"]["command"])] += 1
                 found.versions[tuple(entry["made_by"]["versions"].items())] += 1
+
+
+def _from_here(path: Path, entry: Any) -> Any:
+    """A result with the names of its files, which may be those from the folder that it lies in."""
+    if not entry.get("files"):
+        return entry
+    files = entry["files"].items()
+    return {**entry, "files": {n: f if Path(f).exists() else str(path.parent / f) for n, f in files}}
 
 
 def read_picture(path: Path) -> Image:

@@ -65,7 +65,9 @@ def first_object(content: Any) -> Mapping[str, Any]:
 
 def phenomenon_name(phenomenon: str) -> str:
     """The group of a phenomenon: its own name, unless it is that of another group of tables."""
-    other = phenomenon in ("all", "disc") or phenomenon.startswith("distance ")
+    other = phenomenon in ("all", "disc", "Disc.", "Disc_avg", "Disc_all-d") or phenomenon.startswith(
+        "distance "
+    )
     return f"phenomenon {phenomenon}" if other else phenomenon
 
 

@@ -25,27 +25,28 @@ class EvaluatedText:
     metadata: Optional[List[Dict[str, str]]]
     content: str
 
-    def translation(self, lines: List[str], surface: Any, first: bool = False) -> Translation:
-        """A translation of the text with its references, without the lines that serve as context only. With
-        ``first``, translations are the first sentences of windows (``--keep-sentence first``), so the last
-        line of each document, with which no window begins, is left out, too."""
-        counted = self._counted(first)
+    def translation(self, lines: List[str], surface: Any, reach: int = 0) -> Translation:
+        """A translation of the text with its references, without the lines that serve as context only. Where
+        translations are the first sentences of windows that ``reach`` so many lines farther
+        (``--keep-sentence first``), no window begins with the last ones of a document: left out, too."""
+        counted = self._counted(reach)
         lengths = current_lengths(self.documents.documents, counted)
         return Translation.of([lines, self.references], counted, surface, lengths)
 
-    def comet(self, lines: List[str], first: bool = False) -> CometText:
+    def comet(self, lines: List[str], reach: int = 0) -> CometText:
         """A translation as COMET reads it; the arguments are those of ``translation``."""
-        kept = np.flatnonzero(self._counted(first))
+        kept = np.flatnonzero(self._counted(reach))
         return CometText(self.documents.sentences, lines, self.references, self.documents.documents, kept)
 
-    def _counted(self, first: bool) -> np.ndarray:
+    def _counted(self, reach: int) -> np.ndarray:
         """Which lines of a translation count."""
         counted = self.documents.current
-        if first:
-            counted = counted.copy()
-            counted[self.documents.documents.starts[1:] - 1] = False
+        if reach:
+            lines = np.arange(len(counted))
+            counted = counted & (lines + reach < self.documents.documents.bounds(lines)[1])
             if not counted.any():
-                raise BadInput("--keep-sentence first needs documents of two or more sentences", self.prefix)
+                needed = f"documents of {reach + 1} or more sentences"
+                raise BadInput(f"--keep-sentence first needs {needed}", self.prefix)
         return counted
 
 

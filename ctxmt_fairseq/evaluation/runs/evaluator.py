@@ -135,14 +135,15 @@ class Evaluator:
         steps = self.loaded.target_subwords.steps
         lowercase = settings.lowercase or steps.lowercase
         tokenize = settings.tokenize or steps.bleu_tokenizer
-        how: List[Any] = [tokenize, lowercase, settings.bootstrap, settings.first]
+        reach = self.loaded.task.reach
+        how: List[Any] = [tokenize, lowercase, settings.bootstrap, reach]
         how += [[model.content, settings.comet_context] for model in settings.comet]
         made_from = [file_digest(folder / f"{name}.hyp"), text.content, how, self.content]
         output = f"{name}.score.json"
 
         def work() -> None:
             lines = read_sentences(folder / f"{name}.hyp")
-            translation = text.translation(lines, steps.surface, settings.first)
+            translation = text.translation(lines, steps.surface, reach)
             scores = score_translation(translation, tokenize, lowercase, settings.bootstrap)
             comet = self._comet(text, lines, folder / f"{name}.hyp.comet.jsonl")
             scores += [each.metric_score() for each in comet]
@@ -159,7 +160,7 @@ class Evaluator:
             return []
         from ctxmt_fairseq.evaluation.comet.comet_scoring import comet_score
 
-        given, k = text.comet(lines, settings.first), settings.comet_context
+        given, k = text.comet(lines, self.loaded.task.reach), settings.comet_context
         return [comet_score(given, model, k, cache, cpu=settings.cpu) for model in settings.comet]
 
     def evaluate(self, text: EvaluatedText, name: str, decoding: str, lenpen: float, **how: Any) -> float:

@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import phenomenon_name
 from ctxmt_fairseq.text.json_files import Place, get
 from ctxmt_fairseq.text.text_lines import PathLike
 
@@ -113,6 +114,7 @@ def measures(results: Mapping[str, Any]) -> Dict[str, float]:
         for group, label in (("phenomena", ""), ("distances", "distance ")):
             if len(report[group]) > 1:
                 for key, tally in report[group].items():
+                    key = key if label else phenomenon_name(key)
                     rows[f"{name}, {label}{key}"] = float(tally["accuracy"])
         for key, label in DISC_NAMES.items():
             if report[key] is not None:

@@ -165,7 +165,7 @@ def test_what_no_run_has_and_a_run_that_is_there_twice_are_refused(refusal, runs
             "expected results across examples, found those across system, context",
         ),
         ((*runs, "--against", "absent"), "--against absent: expected one of real"),
-        ((*runs, "--only", "beam=4"), "--only beam=4: write NAME=VALUE, with a name from system, context"),
+        ((*runs, "--only", "beam=4"), "--only beam=4: write NAME=VALUE, with a name from context"),
         (
             (*runs, "--only", "context=random"),
             "results.json: expected results across context with context=random",

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ctxmt_fairseq.analysis.value_tables import Placed, best_places
 from ctxmt_fairseq.evaluation.significance.seeds import TWO_RUNS
 from tests.helpers.result_files import contrast, probed, results, translation, write_results
 from tests.helpers.shown_results import analyse, cells, shown, spread
@@ -239,6 +240,15 @@ def test_length_penalties_and_the_best_of_each_run(tmp_path, capsys, refusal):
     assert "expected bleu, dev of 10 lines, as in the other runs, found 11" in refusal(
         analyse, *systems, *across
     )
+
+
+def test_of_errors_the_fewest_are_the_best():
+    found = [
+        Placed(measure, "S", place, value, "run", None)
+        for measure, values in (("bleu, dev", (20.0, 25.0)), ("ter, dev", (60.0, 50.0)))
+        for place, value in zip((0.4, 1.0), values, strict=True)
+    ]
+    assert best_places(found) == {"bleu, dev": {"S": [1.0]}, "ter, dev": {"S": [1.0]}}
 
 
 def test_penalties_of_other_windows_and_decodings_are_rows(tmp_path, capsys):

@@ -11,7 +11,8 @@ import subprocess
 import pytest
 from PIL import Image
 
-from ctxmt_fairseq.analysis.page.result_blocks import translation_tests
+from ctxmt_fairseq.analysis.page.found import _from_here
+from ctxmt_fairseq.analysis.page.result_blocks import owner_of, translation_tests
 from ctxmt_fairseq.analysis.page.svg_curves import curve_chart
 from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
@@ -194,6 +195,15 @@ def test_differences_of_comet_have_the_digits_of_the_command():
     table = translation_tests("compared", {"comparisons": [row, {**row, "metric": "bleu"}]}, {})
     assert [each[3].text for each in table.rows] == ["+0.0043", "+0.00"]
     assert table.rows[0][4] == "+0.0021 .. +0.0062"
+
+
+def test_a_comparison_names_files_from_its_own_folder(tmp_path):
+    (tmp_path / "a.hyp").touch()
+    row = {"name": "x", "metric": "bleu"}
+    content = {"files": {"A": "a.hyp", "B": "b.hyp"}, "comparisons": [row]}
+    found = _from_here(tmp_path / "compared.json", content)
+    assert owner_of("A", {(tmp_path / "a.hyp").resolve(): ("A", "prefix")}, found) == ("A", "prefix")
+    assert owner_of("B", {}, found) is None and found["comparisons"] == [row]
 
 
 # ---- one harmless file, for a telephone --------------------------------------------------------------

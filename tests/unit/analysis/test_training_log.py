@@ -1,5 +1,7 @@
 """Logs that fairseq's own progress bars wrote, read again."""
 
+from pathlib import Path
+
 import pytest
 
 from ctxmt_fairseq.analysis import training_log
@@ -39,6 +41,12 @@ def test_the_best_is_what_the_training_means_by_it(tmp_path):
     assert log.best("valid")[1].updates == 50  # the first of the highest
     assert log.best("valid", "loss")[1].updates == 200
     assert log.device_hours == pytest.approx(0.04)
+
+
+@pytest.mark.parametrize("given", ["{'source_context': 2}", "Namespace(arch='y', source_context=2)"])
+def test_names_of_folders_are_no_options(given):
+    options = f"{{'a': 'runs/source_context=7/b', 'c': 'd,source_context=8', 'task': {given}}}"
+    assert training_log.TrainingLog(Path("log"), _options=options).option("source_context") == "2"
 
 
 @pytest.mark.parametrize("metric", ["bleu", "accuracy", "contrast_accuracy", "contrast_accuracy_deixis"])

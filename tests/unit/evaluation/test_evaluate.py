@@ -195,11 +195,20 @@ def test_first_sentences_are_scored_but_not_the_last_of_a_document(models, text,
     assert scores == result(by_hand)
 
 
+def test_lines_with_which_no_window_begins_do_not_count(models, tmp_path):
+    """Of windows of three the last two of a document."""
+    text = write_text(tmp_path, (4, 1, 3, 5))
+    loaded = load_models(str(models["document_window"]), device="cpu")
+    found = read_evaluated_text(text, loaded)
+    kept = found.comet([""] * 13, 2).current
+    assert kept.tolist() == [0, 1, 5, 8, 9, 10] and len(found.translation([""] * 13, str, 2).hypotheses) == 6
+
+
 def test_documents_of_one_sentence_have_no_first_one_that_counts(models, tmp_path, capsys):
     text, options = write_text(tmp_path, (1, 1)), ("--decoding", "window", "--keep-sentence", "first")
     with pytest.raises(SystemExit):
         evaluate(models["document_window"], text, tmp_path / "out", *options)
-    assert "needs documents of two or more sentences" in capsys.readouterr().err.splitlines()[-1]
+    assert "needs documents of 2 or more sentences" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_target_context_from_references_and_another_model(models, text, tmp_path):
@@ -258,6 +267,11 @@ def test_measures_of_a_suite_with_groups():
         "s, b": 25.0,
         "s, Disc.": 12.0,
     }
+    same = {name: {"accuracy": number} for number, name in enumerate(["all", "Disc.", "distance 1"], 1)}
+    report |= {"phenomena": same, "distances": {"1": tally, "2": tally}}
+    found = measures({"translations": {}, "contrast": {"s": report}})
+    assert found["s, Disc."] == 12.0 and found["s, distance 1"] == 25.0
+    assert [found[f"s, phenomenon {name}"] for name in same] == [1.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize(

@@ -99,9 +99,13 @@ def test_files_that_hold_more_than_sentences(files, tmp_path):
     for texts in ((film, [files["ref"]]), (files["hyp"], [film])):
         with pytest.raises(BadInput, match="a.srt: expected a sentence on each line, found a file"):
             read_translation(*texts)
-    scored = write(tmp_path / "scored", [f"-0.1234\t{line}".strip() for line in HYPOTHESES])
-    with pytest.raises(BadInput, match="scored: each line begins with a score: translate without --scores"):
-        read_translation(scored, [files["ref"]])
+    lines = [f"-0.1234\t{line}".strip() for line in HYPOTHESES]
+    for some in (lines, ["", *lines[1:]]):  # a line that was context alone
+        scored = write(tmp_path / "scored", some)
+        with pytest.raises(
+            BadInput, match="scored: each line begins with a score: translate without --scores"
+        ):
+            read_translation(scored, [files["ref"]])
 
 
 @pytest.mark.parametrize(

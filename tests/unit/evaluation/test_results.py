@@ -56,6 +56,17 @@ def test_translations_are_tested_against_a_reference(folder, monkeypatch):
     assert set(found) == {("s2to2", "BLEU, own context"), ("s2to2", "chrF2, own context")}
 
 
+@pytest.mark.parametrize(
+    "signature, tokenizer, lowercase",
+    [("nrefs:1|case:lc|eff:no|tok:zh|smooth:exp", "zh", True), ("nrefs:1|case:mixed|tok:13a", "13a", False),
+     ("nrefs:1|case:mixed|tok:ja-mecab-0.996-IPA", "ja-mecab", False), ("", None, False)],
+)  # fmt: skip
+def test_translations_are_tested_as_they_were_scored(monkeypatch, signature, tokenizer, lowercase):
+    monkeypatch.setattr(results, "measure", lambda *how: how)
+    found = results.measured_as([{"name": name, "signature": signature} for name in ("BLEU", "chrF2")])
+    assert found == [("bleu", tokenizer, lowercase), ("chrf2", tokenizer, lowercase)]
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_published_values_belong_to_rows_of_the_recipe(paper):
     recipe = Recipe(paper)
