@@ -44,5 +44,7 @@ class Export(Command):
         card = model_card(self.model, read, self.about.license)
         card["name"] = Path(self.out).name
         kept = {"license": card["license"], "card": {name: card[name] for name in KEPT}}
+        if not target.loads:  # else the model itself says it
+            kept["context"] = read.loaded.task.options
         export_model(read, self.out, target, kept, card_markdown(card, type(target)), self.overwrite)
         print(f"{self.out}: {card['architecture']} of {'-'.join(card['languages'])} for {self.to}")

@@ -171,7 +171,7 @@ class ConvertedSearch(SequenceGenerator):
                 suppress_sequences=[[PAD]] if limited else None,  # fairseq chooses none either
                 max_input_length=0,
                 return_scores=True,
-                end_token=self.ends,  # the likelier one wins, as in Ensemble
+                end_token=self.ends,  # either: of one translation both may be found, which counts as two
                 return_end_token=True,
             )
         found = []

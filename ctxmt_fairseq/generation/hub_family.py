@@ -13,7 +13,10 @@ from fairseq.modules import SinusoidalPositionalEmbedding
 from torch import Tensor
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.options import saved_options
+from ctxmt_fairseq.corpora.data_folder import DESCRIPTION
 from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.data.context_options import WindowOptions
 from ctxmt_fairseq.generation.hub_folder import CONFIG, TOKENIZER, HubFolder
 from ctxmt_fairseq.generation.imported_models import Family, Given, Parameters, Row
 from ctxmt_fairseq.text.symbols import MASK
@@ -84,6 +87,8 @@ class HubFamily(Family):
         for key, symbol in (("eos_token_id", "</s>"), ("decoder_start_token_id", self.start)):
             if config.get(key) not in (None, symbols["target"].index(symbol)):
                 folder.refuse(key)
+        context = folder.json(DESCRIPTION, optional=True).get("context", {})
+        options["context"] = saved_options(context, WindowOptions.travelling())
         files, described = self.text(folder, source, target)
         tokens = self.tokens(languages._replace(source=source, target=target), symbols["source"])
         described["language_tokens"] = {name: token for name, token in tokens.items() if token}
@@ -166,7 +171,8 @@ class HubFamily(Family):
         return list(found.items())
 
     def context(self, options: Dict[str, Any]) -> Dict[str, Any]:
-        return {}
+        """As ``ctxmt export`` has written it; without it: single sentences."""
+        return options.get("context", {})
 
     def parameters(self, options: Dict[str, Any], parameters: Parameters) -> Parameters:
         made, shared = dict(parameters), options.get("share_all_embeddings")

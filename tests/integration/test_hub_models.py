@@ -321,7 +321,9 @@ def _leaves(model, out, target, made, kind):
         assert "--encoder-normalize-before True" in refused("ctxmt", "export", model, out, "--to", target)
         return
     run("ctxmt", "export", model, out, "--to", target)
-    if target != "hf":
-        ours = scores_of(out, made.text)
-        for one, other in zip(ours, scores_of(model, made.text), strict=True):
-            assert one == pytest.approx(other, abs=1e-4)
+    if target == "hf":  # it comes back, with its context
+        run("ctxmt", "import", out, out := out.with_name("back"))
+    assert Translator.load(out, device="cpu").loaded.task.options["target_context"] == 1
+    ours = scores_of(out, made.text)
+    for one, other in zip(ours, scores_of(model, made.text), strict=True):
+        assert one == pytest.approx(other, abs=1e-4)
