@@ -158,8 +158,10 @@ class ConvertedSearch(SequenceGenerator):
         length of a batch, prefixes included: a row with a hypothesis of another length is searched again
         alone. Where it is told what it may not write (``limited``), it raises the probabilities of all else:
         then there are no scores."""
-        most = min(int(self.max_len_b), self.max_len - 1)
         sizes = [len(prefix) for prefix in prefixes]
+        room = self.model.max_decoder_positions() - 1 if forces_prefixes(self) else self.max_len - 1
+        mosts = [min(int(self.max_len_b), room - size) for size in sizes]  # of each row alone
+        most = min(mosts)
         with naming(CONVERTED):
             results = self.converted.translator.translate_batch(
                 *(sources, prefixes),
@@ -177,7 +179,8 @@ class ConvertedSearch(SequenceGenerator):
         found = []
         for row, (result, size) in enumerate(zip(results, sizes, strict=True)):
             own = [words[size:] for words in result.hypotheses]
-            right = (self.min_len <= len(self._words(each)) <= most for each in own)
+            longest = most - (mosts[row] > most)  # one that a batch mate may have cut off is none
+            right = (self.min_len <= len(self._words(each)) <= longest for each in own)
             if (all(right) and not any(PAD in each for each in own)) or (limited and len(sources) == 1):
                 scores = [None] * len(own) if limited else result.scores
                 found.append([*zip(own, scores, strict=True)])
