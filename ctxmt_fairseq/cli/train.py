@@ -110,7 +110,7 @@ class Train(Command):
             END,
             size.training,
             size.start if self.sentence_model else "",
-            size.dimensions_of(own.get("--arch", [system.architecture])[0]),
+            size.dimensions_of((own.get("--arch") or [system.architecture])[0]),
             system.words,
             system.context,
         )
@@ -131,7 +131,7 @@ class Train(Command):
         if "RANK" in os.environ:
             options.update(read_options(_of_worker("--cpu" in own)))
         for name, (choice, kinds) in OF_CHOICES.items():
-            if choice in own and not re.match(kinds, own[choice][0]):
+            if own.get(choice) and not re.match(kinds, own[choice][0]):
                 options.pop(name, None)
         options.update(own)
         del options[""]

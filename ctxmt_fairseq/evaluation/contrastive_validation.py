@@ -37,7 +37,7 @@ def drawn(examples: Sequence[ContrastiveExample], most: int) -> List[int]:
     for number in np.random.default_rng(1).permutation(len(alike)):
         if len(found) + len(alike[number]) <= most:
             found += alike[number]
-    return sorted(found) or alike[0][:most]
+    return sorted(found) or list(range(min(most, len(examples))))
 
 
 class ContrastiveValidation:

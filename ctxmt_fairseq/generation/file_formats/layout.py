@@ -14,16 +14,26 @@ from ctxmt_fairseq.text.languages import words_of
 
 logger = logging.getLogger(__name__)
 TAG = r"<[^\s<>][^<>\n]*>|\{\\[^{}\n]*\}"  # of HTML and subtitles; of ASS
-CODE = r"(?:(?<!`)(?:`(?!\s)[^`\n]+(?<!\s)`|``(?!\s)(?:[^`\n]|`(?!`))+(?<!\s)``)(?!`))"  # of Markdown
+_ONE, _TWO = (
+    r"[^`\n]",
+    r"(?:[^`\n]|`(?!`))",
+)  # of a code span of Markdown; blanks begin and end it, or neither
+CODE = (
+    rf"(?:(?<!`)(?:`(?:(?!\s){_ONE}+(?<!\s)|\s{_ONE}+\s)`"
+    rf"|``(?:(?!\s){_TWO}+(?<!\s)|\s{_TWO}+\s)``|```(?:[^`\n]|``?(?!`))+```)(?!`))"
+)
 _CLOSES = re.compile(r"</|\{\\[a-z]+0\}|\]|\[\^")
 _OPENING, _CLOSING = "(«“„\"'‘¿¡（「『《", ".,:!?…)»”\"'’。、，：！？）」』》؟،"  # no ; because it ends &amp;
 _LINE_BREAK = re.compile(r"((?<!\s)\s*\n\s*)")
 _EITHER = re.compile(r"[*_]+")  # opens the first time, closes the second
-_JOINT = re.compile(r"[/+|#$–—{}-]")  # what stands between may have tags of its own
+# What stands between these may have tags of its own; not a hyphen in a word, a slash in a date or an address.
+_JOINT = re.compile(r"[+|$–—{}]|(?<![:/])/(?![/\d])|(?<![\d:/])/(?!/)|(?<!\w)[-#]|[-#](?!\w)")
+_ADDRESS = re.compile(r"\w+://\S+")
 _PLACEHOLDER = (
     # A letter of another script behind one is no part of it: %d个.
-    r"%(?:\(\w+\)|\d+\$)?[-+#0]{0,3}\d{0,4}(?:\.\d{1,4})?(?:hh?|ll?|[jztLq])?"
-    r"[sdiouxXeEfFgGaAcCrpn@](?![0-9A-Z_a-z\u00aa-\u058f])"
+    r"%(?:\(\w+\)|\d+\$)?[-+#0]{0,3}(?:\d{0,4}(?:\.\d{1,4})?(?:[sdifuxXc@]|(?:hh?|ll?|[jztLq])[diouxXeEfFgG])"
+    # In "10%-a" and "100%e" they are the ends of words.
+    r"|(?<!\d%)(?<!\d%-)(?:\d{0,4}\.\d{1,4})?[oeEgGrpn])(?![0-9A-Z_a-z\u00aa-\u058f])"
     r"|[$%#]?\{\{?\w*\}?\}|\$[A-Za-z_][0-9A-Za-z_]*"
     rf"|[$%#]?\{{\w+[.:!\[][^{{}}\s]{{1,99}}\}}|\{{[{{%][^{{}}\n]{{1,300}}[}}%]\}}|&#?\w+;|{CODE}"
 )
@@ -127,7 +137,7 @@ def put_back(text: str, found: Sequence[Tuple[float, str]], write: Callable[[str
         before_words |= {start, end - len(word.lstrip(_OPENING))}
         behind_words |= {start + len(word.rstrip(_CLOSING)), end}
     joints = {place for joint in _JOINT.finditer(text) for place in joint.span()}
-    for kept in _KEPT.finditer(text):
+    for kept in itertools.chain(_KEPT.finditer(text), _ADDRESS.finditer(text)):
         joints -= {*range(kept.start() + 1, kept.end())}
     borders = [sorted(each | joints) for each in (before_words, behind_words)]
     before: Counter = Counter()

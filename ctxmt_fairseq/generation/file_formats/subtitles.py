@@ -106,7 +106,7 @@ class Subtitles(FileFormat):
         begin, end = 0.0, None
         for number, group in enumerate(self.groups):
             cue = self.cues[group.cue]
-            if end is not None and abs(cue.start - end) > self.how.pause:
+            if end is not None and max(cue.start - end, begin - cue.start) > self.how.pause:
                 yield document
                 document = []
             goes_on = document and not group.speaker and len(document[-1]) < _MOST

@@ -136,7 +136,14 @@ def test_what_belongs_to_a_choice_goes_with_it(dry, system, own, gone):
     assert "--context-discount" in same and "--label-smoothing" in same
 
 
+def test_an_option_without_its_value_is_fairseqs_to_refuse(dry):
+    for option in ("--arch", "--criterion"):
+        words = dry("gated", option)
+        assert words[words.index(option) + 1].startswith("--")
+
+
 def test_a_recurrent_architecture_has_its_sizes(dry):
+    assert "--encoder-layers" in dry("windows", "--arch", "my_model")
     assert "--gru-size" in dry("windows", "--arch", "context_gru_tiny")
 
 

@@ -53,7 +53,22 @@ def test_placeholders_of_the_source_come_back_once_each(source, translation):
         assert changes == 0 and text == " ".join(translation)
 
 
-@pytest.mark.parametrize("text", ["50 % de", "a%b", "5 $ or $ 6", "{ }", "100%", "x < y > z", "a ``b'' c"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "50 % de",
+        "a%b",
+        "5 $ or $ 6",
+        "{ }",
+        "100%",
+        "x < y > z",
+        "a ``b'' c",
+        "10%-a",
+        "100%e",
+        "%10a",
+        "100 %a",
+    ],
+)
 def test_other_text_is_no_placeholder(text):
     assert not layout._KEPT.findall(text)
 
@@ -73,6 +88,21 @@ def test_placeholders_of_many_languages(name):
 def test_a_letter_of_another_script_behind_a_placeholder_is_no_part_of_it(text, name):
     assert layout.with_kept(f"Is {name} here", text) == (text, 0)
     assert layout.with_kept("Is %s here", "100%sûr") == ("%s 100%sûr", 1)
+
+
+@pytest.mark.parametrize("text", ["Êtes-vous là", "am 12/05/2024 um", "s https://a.example/some/path.html d"])
+def test_no_tag_comes_into_a_word(text):
+    """Nor into a date or an address, at whatever share."""
+    for share in range(100):
+        found = layout.put_back(text, [(share / 100, "<b>"), ((share + 9) / 100, "</b>")])
+        assert [re.sub("</?b>", "", word) for word in found.split()] == text.split()
+        assert not re.search(r"[^ ]<b>|</b>[^ ]", found.replace("<b></b>", ""))
+
+
+@pytest.mark.parametrize("code", ["` a*b `", "```rm *.txt and _x_```", "`` `foo` ``", "`a b`", "``a ` b``"])
+def test_code_is_kept_whole(code):
+    assert layout.with_kept(f"Run {code} now", f"Los {code} jetzt") == (f"Los {code} jetzt", 0)
+    assert layout.with_kept(f"Run {code} now", "Los jetzt")[0].count(code) == 1
 
 
 def test_blanks_that_do_not_break_stay():

@@ -44,6 +44,14 @@ def test_what_is_shown_at_once_or_before_is_another_sentence(tmp_path):
     assert translated(Subtitles, tmp_path / "a.srt", back)[0] == [["the sign"], ["where are we?"]]
 
 
+def test_what_is_shown_for_long_ends_no_document(tmp_path):
+    for film in (
+        cues((1, 9, "- Did you see it?\n- It ran away."), (10, 12, "It was big.")),
+        cues((1, 3, "Here we are."), (4, 50, "HOTEL"), (6, 8, "It is old."), (9, 10, "Yes.")),
+    ):
+        assert len(translated(Subtitles, tmp_path / "a.srt", film)[0]) == 1
+
+
 @pytest.mark.parametrize(
     "text", ["C:\\Network\\new.", "If x < the limit and y > 5.", "He said ``yes'' and ``no''."]
 )
