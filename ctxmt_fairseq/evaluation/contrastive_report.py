@@ -21,10 +21,9 @@ from ctxmt_fairseq.evaluation.contrastive_sets import (
     ContrastiveSet,
     Convention,
 )
-from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name, phenomenon_name
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import DISC_NAMES, distance_name, phenomenon_name
 
 SAME_SENTENCE = "0"  # the distance group that needs no context
-DISC_NAMES = {"disc": "Disc.", "disc_avg": "Disc_avg", "disc_all_d": "Disc_all-d"}
 Tally = Dict[str, Any]  # examples, correct, accuracy, ties, tie_share; shares in percent
 
 

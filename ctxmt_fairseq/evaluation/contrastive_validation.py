@@ -21,7 +21,7 @@ METRIC = "contrast_accuracy"
 
 
 def drawn(examples: Sequence[ContrastiveExample], most: int) -> List[int]:
-    """Draw the places of ``most`` examples at random, always the same ones.
+    """Draw the places of at most so many examples at random, always the same ones.
 
     Neighbours that have the same sentence and candidates, but not the same context, are drawn together, as
     many as fit: another candidate is right in each, so a model that reads no context has none of a pair for

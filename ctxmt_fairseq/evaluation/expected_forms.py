@@ -17,7 +17,6 @@ from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import of_word
 from ctxmt_fairseq.evaluation.contrastive_report import (
-    DISC_NAMES,
     Choice,
     Tally,
     disc_numbers,
@@ -25,7 +24,7 @@ from ctxmt_fairseq.evaluation.contrastive_report import (
     tally_distances,
     tally_groups,
 )
-from ctxmt_fairseq.evaluation.contrastive_sets.formats import phenomenon_name
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import DISC_NAMES, phenomenon_name
 from ctxmt_fairseq.text.json_files import Place, get, json_lines, json_list
 from ctxmt_fairseq.text.languages import unspaced
 from ctxmt_fairseq.text.text_lines import PathLike

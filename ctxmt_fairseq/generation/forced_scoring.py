@@ -192,9 +192,8 @@ def _log_probs(
         encoder_out = model.encoder.forward_torchscript(own_input)
         encoder_out = model.encoder.reorder_encoder_out(encoder_out, targets["rows"])
         logits, extra = _logits(model.decoder, targets["previous"], encoder_out, targets["place"])
-        all_words = model.get_normalized_probs((logits[None], extra), log_probs=True, sample=None)[
-            0
-        ]  # (N, V)
+        output = logits[None], extra  # (1, N, V); adaptive softmax wants three dimensions
+        all_words = model.get_normalized_probs(output, log_probs=True, sample=None)[0]  # (N, V)
         log_probs.append(all_words[targets["distribution"], targets["target"]].double())
     scores = torch.logsumexp(torch.stack(log_probs), dim=0) - np.log(len(log_probs))  # (B, T)
     return scores.cpu().numpy()

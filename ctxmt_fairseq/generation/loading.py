@@ -62,7 +62,7 @@ class LoadedModels:
     @property
     def sentence_limits(self) -> Tuple[int, int]:
         """How many tokens a sentence may have; with ``--context-end eos`` its context has at least one."""
-        room = int(self.task.options["context_end"] == "eos") if "context_end" in self.task.options else 0
+        room = int(self.task.options.get("context_end") == "eos")
         return self.limits[0] - room, self.limits[1] - room
 
     @property

@@ -15,9 +15,8 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.groups import grouped
 from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.base.provenance import versions
-from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
-from ctxmt_fairseq.evaluation.contrastive_sets.formats import phenomenon_name
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import DISC_NAMES, phenomenon_name
 from ctxmt_fairseq.evaluation.differing_lines import LinedText
 from ctxmt_fairseq.evaluation.runs.results_file import how_scored
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast

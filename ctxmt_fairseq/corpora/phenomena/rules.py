@@ -70,6 +70,7 @@ class Rules:
         return () if shown or len(others) != 1 else others.pop()
 
     def _case(self, line: Line, at: int) -> Optional[str]:
+        """The case of a pronoun, by its tag or, in French, by its neighbours; None: not known."""
         if "behind_subjects" not in self.target:
             return line.target[at].case
         governed = at > 0 and line.target[at - 1].pos == "ADP"

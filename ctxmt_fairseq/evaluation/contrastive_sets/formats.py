@@ -63,11 +63,12 @@ def first_object(content: Any) -> Mapping[str, Any]:
     return first if isinstance(first, dict) else {}
 
 
+DISC_NAMES = {"disc": "Disc.", "disc_avg": "Disc_avg", "disc_all_d": "Disc_all-d"}  # groups of tables
+
+
 def phenomenon_name(phenomenon: str) -> str:
     """The group of a phenomenon: its own name, unless it is that of another group of tables."""
-    other = phenomenon in ("all", "disc", "Disc.", "Disc_avg", "Disc_all-d") or phenomenon.startswith(
-        "distance "
-    )
+    other = phenomenon in ("all", "disc", *DISC_NAMES.values()) or phenomenon.startswith("distance ")
     return f"phenomenon {phenomenon}" if other else phenomenon
 
 

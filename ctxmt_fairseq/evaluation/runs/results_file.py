@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.tables import aligned_table
-from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
-from ctxmt_fairseq.evaluation.contrastive_sets.formats import phenomenon_name
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import DISC_NAMES, phenomenon_name
 from ctxmt_fairseq.text.json_files import Place, get
 from ctxmt_fairseq.text.text_lines import PathLike
 

@@ -14,11 +14,8 @@ from ctxmt_fairseq.text.languages import words_of
 
 logger = logging.getLogger(__name__)
 TAG = r"<[^\s<>][^<>\n]*>|\{\\[^{}\n]*\}"  # of HTML and subtitles; of ASS
-_ONE, _TWO = (
-    r"[^`\n]",
-    r"(?:[^`\n]|`(?!`))",
-)  # of a code span of Markdown; blanks begin and end it, or neither
-CODE = (
+_ONE, _TWO = r"[^`\n]", r"(?:[^`\n]|`(?!`))"  # the signs of a code span between so many backticks
+CODE = (  # of Markdown; blanks begin and end it, or neither
     rf"(?:(?<!`)(?:`(?:(?!\s){_ONE}+(?<!\s)|\s{_ONE}+\s)`"
     rf"|``(?:(?!\s){_TWO}+(?<!\s)|\s{_TWO}+\s)``|```(?:[^`\n]|``?(?!`))+```)(?!`))"
 )

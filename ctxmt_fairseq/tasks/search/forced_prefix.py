@@ -39,14 +39,13 @@ class RowPositions(nn.Module):
         self, tokens: Tensor, incremental_state: Optional[IncrementalState] = None, **kwargs
     ) -> Tensor:
         """(B, T) tokens -> (B, 1, C), the last one's position (incremental); else as the wrapped module."""
+        if incremental_state is None:
+            return self.positions(tokens, **kwargs)
         padding = self.positions.padding_idx
         last = padding + tokens.ne(padding).sum(dim=1)
-        learned = hasattr(self.positions, "weight")
-        if learned and incremental_state is not None:
+        if hasattr(self.positions, "weight"):  # learned; a call would look for the position of the pads, too
             return self.positions.weight[last].unsqueeze(1)
         embedded = self.positions(tokens, incremental_state=incremental_state, **kwargs)
-        if incremental_state is None:
-            return embedded
         return self.positions.weights[last].unsqueeze(1).type_as(embedded)  # grown by the call
 
 
@@ -78,7 +77,7 @@ class ForcedPrefixEnsemble(Ensemble):
         self.prefixes: List[Tensor] = []
         self._read = torch.empty(0, 0, dtype=torch.long)  # (B * beam, L) what was read, right-padded
         self._first = torch.empty(0, dtype=torch.long)  # (B * beam,) the token that the search starts from
-        self._steps = torch.empty(0, dtype=torch.long)  # (B * beam,) before the last that it has room for
+        self._rooms = torch.empty(0, dtype=torch.long)  # (B * beam,) tokens that may follow what was read
         self._least = 0  # of these
 
     def forward_decoder(self, tokens, encoder_outs, incremental_states, temperature: float = 1.0):
@@ -93,7 +92,7 @@ class ForcedPrefixEnsemble(Ensemble):
 
     def ended(self, lprobs: Tensor, step: int) -> Tensor:
         if step >= self._least:  # fairseq ends those of the row with the shortest prefix
-            full = self._steps <= step
+            full = self._rooms <= step
             ends = lprobs[full, self.eos]
             lprobs[full] = -torch.inf
             lprobs[full, self.eos] = ends
@@ -106,7 +105,7 @@ class ForcedPrefixEnsemble(Ensemble):
         super().reorder_incremental_state(incremental_states, new_order)
         if len(new_order) < len(self._read):  # else within their sentences, which have one prefix each
             self._read, self._first = self._read[new_order], self._first[new_order]
-            self._steps = self._steps[new_order]
+            self._rooms = self._rooms[new_order]
 
     def first_steps(self, encoder_outs, incremental_states, device) -> List[Steps]:
         """Have each decoder read ``</s>`` and the prefixes, without their last tokens, in one pass."""
@@ -119,11 +118,11 @@ class ForcedPrefixEnsemble(Ensemble):
                 read[row, 0] = self.eos
                 read[row, 1 : len(prefix)] = prefix[:-1]
                 first[row] = prefix[-1]
-        rooms = self.rooms()
-        self._least = min(rooms, default=0)
-        read, first, steps = to_device((read, first, torch.tensor(rooms)), device)
+        rooms = torch.tensor(self.rooms(), dtype=torch.long)
+        self._least = int(rooms.min()) if rows else 0
+        read, first, rooms = to_device((read, first, rooms), device)
         repeated = torch.arange(rows, device=device).repeat_interleave(self.beam_size)
-        self._read, self._first, self._steps = read[repeated], first[repeated], steps[repeated]
+        self._read, self._first, self._rooms = read[repeated], first[repeated], rooms[repeated]
         if not width:
             return super().first_steps(encoder_outs, incremental_states, device)
         found = []
